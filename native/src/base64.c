@@ -1,0 +1,172 @@
+#include "base64.h"
+
+#include <string.h>
+
+/* ---- tables: each character at its place in the 24 bits of a quantum; the top bit marks what is not in the alphabet */
+
+#define BASE64_BAD 0x80000000u
+#define BASE64_VALUE(c)                                                                                                \
+  ((c) >= 'A' && (c) <= 'Z' ? (c) - 'A' : (c) >= 'a' && (c) <= 'z' ? (c) - 'a' + 26                                    \
+   : (c) >= '0' && (c) <= '9' ? (c) - '0' + 52 : (c) == '+' ? 62 : (c) == '/' ? 63 : -1)
+#define BASE64_CELL(c, shift) (BASE64_VALUE(c) < 0 ? BASE64_BAD : (uint32_t)(BASE64_VALUE(c) & 63) << (shift))
+#define BASE64_4(c, s) BASE64_CELL(c, s), BASE64_CELL((c) + 1, s), BASE64_CELL((c) + 2, s), BASE64_CELL((c) + 3, s)
+#define BASE64_16(c, s) BASE64_4(c, s), BASE64_4((c) + 4, s), BASE64_4((c) + 8, s), BASE64_4((c) + 12, s)
+#define BASE64_64(c, s) BASE64_16(c, s), BASE64_16((c) + 16, s), BASE64_16((c) + 32, s), BASE64_16((c) + 48, s)
+#define BASE64_256(s) BASE64_64(0, s), BASE64_64(64, s), BASE64_64(128, s), BASE64_64(192, s)
+
+static const uint32_t base64_decode_table[4][256] = {{BASE64_256(18)}, {BASE64_256(12)}, {BASE64_256(6)}, {BASE64_256(0)}};
+static const char base64_alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
+
+/* ---- decoding */
+
+static inline uint32_t base64_word(const uint8_t *p) {
+  return base64_decode_table[0][p[0]] | base64_decode_table[1][p[1]] | base64_decode_table[2][p[2]] |
+         base64_decode_table[3][p[3]];
+}
+
+static inline void base64_put(uint8_t *dst, uint32_t word) {
+  dst[0] = (uint8_t)(word >> 16);
+  dst[1] = (uint8_t)(word >> 8);
+  dst[2] = (uint8_t)word;
+}
+
+/* Quanta without padding; errors are looked at once, at the end. */
+static int base64_quanta(uint8_t *dst, const uint8_t *src, uint32_t quanta) {
+  uint32_t bad = 0;
+  for (; quanta; quanta--, src += 4, dst += 3) {
+    uint32_t word = base64_word(src);
+    bad |= word;
+    base64_put(dst, word);
+  }
+  return !(bad & BASE64_BAD);
+}
+
+/* One quantum, which may be padded if it is the last. The number of bytes, or -1. */
+static int32_t base64_quantum(uint8_t out[3], const uint8_t q[4], int last) {
+  uint8_t full[4] = {q[0], q[1], q[2], q[3]};
+  int padding = last && q[3] == '=' ? (q[2] == '=' ? 2 : 1) : 0;
+  for (int i = 0; i < padding; i++) full[3 - i] = 'A';
+  uint32_t word = base64_word(full);
+  if (word & BASE64_BAD || word & ((1u << (8 * padding)) - 1)) return -1;
+  base64_put(out, word);
+  return 3 - padding;
+}
+
+static int32_t body_hex(uint8_t digit) {
+  if (digit >= '0' && digit <= '9') return digit - '0';
+  digit |= 0x20;
+  return digit >= 'a' && digit <= 'f' ? digit - 'a' + 10 : -1;
+}
+
+static int32_t body_hex2(const uint8_t *p) {
+  int32_t high = body_hex(p[0]), low = body_hex(p[1]);
+  return high < 0 || low < 0 ? -1 : high * 16 + low;
+}
+
+/* One character, however it is written; -1: none of the alphabet. */
+static int32_t body_character(const uint8_t **p, const uint8_t *end) {
+  const uint8_t *q = *p;
+  if (*q != '\\') {
+    (*p)++;
+    return *q;
+  }
+  if (end - q >= 2 && q[1] == '/') {
+    *p += 2;
+    return '/';
+  }
+  if (end - q < 6 || q[1] != 'u' || q[2] != '0' || q[3] != '0') return -1;
+  *p += 6;
+  return body_hex2(q + 4);
+}
+
+static int body_quantum(const uint8_t **p, const uint8_t *end, uint8_t q[4]) {
+  for (int i = 0; i < 4; i++) {
+    int32_t c = *p < end ? body_character(p, end) : -1;
+    if (c < 0) return 0;
+    q[i] = (uint8_t)c;
+  }
+  return 1;
+}
+
+/* How many quanta from p on stand there without an escape, fit into room, and are not the last of the text. */
+static uint32_t body_plain_quanta(const uint8_t *p, const uint8_t *end, uint32_t room) {
+  uint32_t left = (uint32_t)(end - p), most = room / 3;
+  uint32_t quanta = left ? (left - 1) / 4 : 0;
+  if (quanta > most) quanta = most;
+  const uint8_t *escape = quanta ? memchr(p, '\\', (size_t)quanta * 4) : NULL;
+  return escape ? (uint32_t)(escape - p) / 4 : quanta;
+}
+
+int32_t acp_decode_body(uint8_t *dst, uint32_t room, const uint8_t *body, uint32_t size, uint32_t *used) {
+  const uint8_t *p = body, *end = body + size, *after;
+  uint32_t len = 0;
+  uint8_t q[4], out[3];
+  while (p < end) {
+    uint32_t quanta = body_plain_quanta(p, end, room - len);
+    if (!base64_quanta(dst + len, p, quanta)) return -1;
+    p += (size_t)quanta * 4;
+    len += quanta * 3;
+    after = p;
+    if (!body_quantum(&after, end, q)) return -1;
+    int32_t got = base64_quantum(out, q, after == end);
+    if (got < 0) return -1;
+    if ((uint32_t)got > room - len) break;
+    memcpy(dst + len, out, (size_t)got);
+    len += (uint32_t)got;
+    p = after;
+  }
+  *used = (uint32_t)(p - body);
+  return (int32_t)len;
+}
+
+static uint32_t base64_exact_size(const uint8_t *src, uint32_t size) {
+  if (!size) return 0;
+  return size / 4 * 3 - (src[size - 1] == '=') - (src[size - 1] == '=' && src[size - 2] == '=');
+}
+
+ACP_API int32_t acp_base64_decode(uint8_t *dst, uint32_t cap, const uint8_t *src, uint32_t size) {
+  uint8_t last[3];
+  if (size > ACP_MAX_SIZE || cap > ACP_MAX_SIZE || (!src && size) || (!dst && cap)) return ACP_E_ARGUMENT;
+  if (size % 4) return ACP_E_BASE64;
+  uint32_t exact = base64_exact_size(src, size);
+  if (exact > cap) return ACP_E_ROOM;
+  if (!size) return 0;
+  int32_t got = base64_quantum(last, src + size - 4, 1);
+  if (got < 0 || !base64_quanta(dst, src, size / 4 - 1)) return ACP_E_BASE64;
+  memcpy(dst + (exact - (uint32_t)got), last, (size_t)got);
+  return (int32_t)exact;
+}
+
+/* ---- encoding */
+
+static inline void base64_encode_quantum(uint8_t *dst, uint32_t word) {
+  dst[0] = (uint8_t)base64_alphabet[word >> 18];
+  dst[1] = (uint8_t)base64_alphabet[(word >> 12) & 63];
+  dst[2] = (uint8_t)base64_alphabet[(word >> 6) & 63];
+  dst[3] = (uint8_t)base64_alphabet[word & 63];
+}
+
+static void base64_encode_rest(uint8_t *dst, const uint8_t *src, uint32_t size) {
+  base64_encode_quantum(dst, (uint32_t)src[0] << 16 | (size > 1 ? (uint32_t)src[1] << 8 : 0u));
+  if (size == 1) dst[2] = '=';
+  dst[3] = '=';
+}
+
+void acp_encode_all(uint8_t *dst, const uint8_t *src, uint32_t size) {
+  for (; size >= 3; size -= 3, src += 3, dst += 4)
+    base64_encode_quantum(dst, (uint32_t)src[0] << 16 | (uint32_t)src[1] << 8 | src[2]);
+  if (size) base64_encode_rest(dst, src, size);
+}
+
+ACP_API uint32_t acp_base64_size(uint32_t size) {
+  uint64_t needed = ((uint64_t)size + 2) / 3 * 4;
+  return needed > UINT32_MAX ? UINT32_MAX : (uint32_t)needed;
+}
+
+ACP_API int32_t acp_base64_encode(uint8_t *dst, uint32_t cap, const uint8_t *src, uint32_t size) {
+  if (size > ACP_MAX_SIZE || cap > ACP_MAX_SIZE || (!src && size) || (!dst && cap)) return ACP_E_ARGUMENT;
+  uint32_t needed = acp_base64_size(size);
+  if (needed > cap) return ACP_E_ROOM;
+  if (size) acp_encode_all(dst, src, size);
+  return (int32_t)needed;
+}

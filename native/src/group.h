@@ -1,0 +1,18 @@
+/* Puts the frames of one call into groups, and terminal bytes into the arena. */
+#ifndef ACP_GROUP_H
+#define ACP_GROUP_H
+#include "acpcore.h"
+
+typedef struct acp_grouping {
+  const uint8_t *data;            /* the scanned bytes */
+  acp_group *groups;              /* null: none are wanted */
+  uint32_t cap, count;
+  uint8_t *arena;
+  uint32_t arena_cap, arena_used;
+  int hot;
+} acp_grouping;
+
+/* Adds the frame with the given number; its line (or what of it counts) is [off, off + len). previous: the frame before it.
+ * 0 if groups or the arena are full: nothing has changed then. */
+int acp_group_add(acp_grouping *g, acp_frame *frame, const acp_frame *previous, uint32_t number, uint32_t off, uint32_t len);
+#endif

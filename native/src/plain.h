@@ -1,0 +1,64 @@
+/* Finds the next byte of a JSON string that is more than itself: the quote, the backslash, a control byte, or a byte of
+ * a character beyond ASCII. Everything that reads strings goes through acp_plain_run, so this is the place for more SIMD. */
+#ifndef ACP_PLAIN_H
+#define ACP_PLAIN_H
+#include <stdint.h>
+#include <string.h>
+#if defined(__SSE2__) && (defined(__GNUC__) || defined(__clang__)) && !defined(ACP_SCALAR)
+#  define ACP_PLAIN_SSE2 1
+#  include <emmintrin.h>
+#endif
+
+static inline int acp_is_plain(uint8_t byte) { return byte >= 0x20 && byte < 0x80 && byte != '"' && byte != '\\'; }
+
+#ifdef ACP_PLAIN_SSE2
+/* One bit a byte. Bytes from 0x80 are negative here, so one comparison finds them together with the control bytes. */
+static inline uint32_t acp_special16(const uint8_t *p) {
+  __m128i bytes = _mm_loadu_si128((const __m128i *)(const void *)p);
+  __m128i low = _mm_cmplt_epi8(bytes, _mm_set1_epi8(0x20));
+  __m128i quote = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('"'));
+  __m128i slash = _mm_cmpeq_epi8(bytes, _mm_set1_epi8('\\'));
+  return (uint32_t)_mm_movemask_epi8(_mm_or_si128(low, _mm_or_si128(quote, slash)));
+}
+
+static inline const uint8_t *acp_plain_blocks(const uint8_t *p, const uint8_t *limit, int *found) {
+  while (limit - p >= 16) {
+    uint32_t special = acp_special16(p);
+    if (special) {
+      *found = 1;
+      return p + __builtin_ctz(special);
+    }
+    p += 16;
+  }
+  return p;
+}
+#else
+#  define ACP_EACH_BYTE(x) (UINT64_C(0x0101010101010101) * (x))
+static inline uint64_t acp_zero_bytes(uint64_t word) { return (word - ACP_EACH_BYTE(1)) & ~word; }
+
+/* Not zero if one of the eight bytes is special; which one is found byte by byte, so byte order does not matter. */
+static inline uint64_t acp_special8(const uint8_t *p) {
+  uint64_t word;
+  memcpy(&word, p, sizeof word);
+  uint64_t low = (word - ACP_EACH_BYTE(0x20)) & ~word;
+  uint64_t quote = acp_zero_bytes(word ^ ACP_EACH_BYTE('"'));
+  uint64_t slash = acp_zero_bytes(word ^ ACP_EACH_BYTE('\\'));
+  return (word | low | quote | slash) & ACP_EACH_BYTE(0x80);
+}
+
+static inline const uint8_t *acp_plain_blocks(const uint8_t *p, const uint8_t *limit, int *found) {
+  (void)found;
+  while (limit - p >= 8 && !acp_special8(p)) p += 8;
+  return p;
+}
+#endif
+
+/* The first special byte of [p, end), or end. Bytes up to limit (>= end) may be read. */
+static inline const uint8_t *acp_plain_run(const uint8_t *p, const uint8_t *end, const uint8_t *limit) {
+  int found = 0;
+  p = acp_plain_blocks(p, limit, &found);
+  if (!found)
+    while (p < end && acp_is_plain(*p)) p++;
+  return p < end ? p : end;
+}
+#endif
