@@ -1,0 +1,146 @@
+"""ACP v2 types: permission.
+
+Written by tools/generate_schema.py; changes belong there."""
+
+from __future__ import annotations
+
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, Union
+
+from msgspec import Meta
+
+from ..model import JsonObject, Model, Request
+from ..other import Other
+from .ids import AbsolutePath, PermissionOptionId, SessionId, TerminalId, ToolCallId
+from .tools import ToolCallPatch
+
+#: ACP ``PermissionOptionKind``.
+if TYPE_CHECKING:
+    PermissionOptionKind: TypeAlias = Literal["allow_once", "allow_always", "reject_once", "reject_always"] | str
+else:
+    PermissionOptionKind = str
+PERMISSION_OPTION_KIND_VALUES: Final = ("allow_once", "allow_always", "reject_once", "reject_always")
+
+
+class PermissionOption(Model, kw_only=True):
+    """ACP ``PermissionOption``.
+
+    https://agentclientprotocol.com/protocol/v2/draft/schema#permissionoption
+    """
+
+    option_id: PermissionOptionId
+    name: str
+    kind: PermissionOptionKind
+    meta: JsonObject | None = None
+
+    __acp_lenient__ = ("meta",)
+
+
+class OtherRequestPermissionSubject(Other):
+    """A RequestPermissionSubject of a kind this version does not know."""
+
+    __slots__ = ()
+    tag_field = "type"
+    known = frozenset({"command", "tool_call"})
+
+
+class ToolCallPermissionSubject(Model, tag_field="type", tag="tool_call", kw_only=True):
+    """ACP ``ToolCallPermissionSubject``.
+
+    https://agentclientprotocol.com/protocol/v2/draft/schema#toolcallpermissionsubject
+    """
+
+    tool_call: ToolCallPatch
+
+    __acp_other__ = OtherRequestPermissionSubject
+
+
+class CommandPermissionSubject(Model, tag_field="type", tag="command", kw_only=True):
+    """ACP ``CommandPermissionSubject``.
+
+    https://agentclientprotocol.com/protocol/v2/draft/schema#commandpermissionsubject
+    """
+
+    command: str
+    cwd: AbsolutePath
+    tool_call_id: ToolCallId | None = None
+    terminal_id: TerminalId | None = None
+    meta: JsonObject | None = None
+
+    __acp_lenient__ = ("tool_call_id", "terminal_id", "meta")
+    __acp_other__ = OtherRequestPermissionSubject
+
+
+#: ACP ``RequestPermissionSubject``.
+if TYPE_CHECKING:
+    RequestPermissionSubject: TypeAlias = (
+        ToolCallPermissionSubject | CommandPermissionSubject | OtherRequestPermissionSubject
+    )
+else:
+    RequestPermissionSubject = Union[ToolCallPermissionSubject, CommandPermissionSubject]
+
+
+class RequestPermissionRequest(Model, Request["RequestPermissionResponse"], kw_only=True):
+    """ACP ``RequestPermissionRequest``.
+
+    https://agentclientprotocol.com/protocol/v2/draft/schema#requestpermissionrequest
+    """
+
+    session_id: SessionId
+    title: str
+    options: Annotated[list[PermissionOption], Meta(min_length=1)]
+    description: str | None = None
+    subject: RequestPermissionSubject | None = None
+    meta: JsonObject | None = None
+
+    __acp_lenient__ = ("description", "meta")
+
+
+class OtherRequestPermissionOutcome(Other):
+    """A RequestPermissionOutcome of a kind this version does not know."""
+
+    __slots__ = ()
+    tag_field = "outcome"
+    known = frozenset({"cancelled", "selected"})
+
+
+class CancelledPermissionOutcome(Model, tag_field="outcome", tag="cancelled", kw_only=True):
+    """ACP ``CancelledPermissionOutcome``.
+
+    https://agentclientprotocol.com/protocol/v2/draft/schema#cancelledpermissionoutcome
+    """
+
+    __acp_other__ = OtherRequestPermissionOutcome
+
+
+class SelectedPermissionOutcome(Model, tag_field="outcome", tag="selected", kw_only=True):
+    """ACP ``SelectedPermissionOutcome``.
+
+    https://agentclientprotocol.com/protocol/v2/draft/schema#selectedpermissionoutcome
+    """
+
+    option_id: PermissionOptionId
+    meta: JsonObject | None = None
+
+    __acp_lenient__ = ("meta",)
+    __acp_other__ = OtherRequestPermissionOutcome
+
+
+#: ACP ``RequestPermissionOutcome``.
+if TYPE_CHECKING:
+    RequestPermissionOutcome: TypeAlias = (
+        CancelledPermissionOutcome | SelectedPermissionOutcome | OtherRequestPermissionOutcome
+    )
+else:
+    RequestPermissionOutcome = Union[CancelledPermissionOutcome, SelectedPermissionOutcome]
+
+
+class RequestPermissionResponse(Model, kw_only=True):
+    """ACP ``RequestPermissionResponse``.
+
+    https://agentclientprotocol.com/protocol/v2/draft/schema#requestpermissionresponse
+    """
+
+    outcome: RequestPermissionOutcome
+    meta: JsonObject | None = None
+
+    __acp_lenient__ = ("meta",)

@@ -1,0 +1,115 @@
+"""Watches a connection that stands still: one timer, and only while there is something to watch.
+
+It grants a client more room while an answer is owed and the host finishes nothing, and ends in words what would
+otherwise be a silent hang.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import logging
+from typing import TYPE_CHECKING, Final
+
+if TYPE_CHECKING:
+    from .connection import Connection
+
+logger = logging.getLogger("acpcore")
+
+TICK: Final = 0.05  # seconds between two looks
+STUCK: Final = 5.0  # seconds after which an answer behind a handler is reported
+
+
+class Watch:
+    """The timer of one connection."""
+
+    def __init__(self, conn: Connection, loop: asyncio.AbstractEventLoop) -> None:
+        self._conn = conn
+        self._loop = loop
+        self._timer: asyncio.TimerHandle | None = None
+        self._stopped = False
+        self._inbox_since: float | None = None
+        self._inbox_used = -1
+        self._outbox_since: float | None = None
+        self._outbox_sent = -1
+        self._told: set[int] = set()
+
+    def start(self) -> None:
+        """Look from now on, until there is nothing to look at."""
+        if self._timer is None and not self._stopped:
+            self._look_at_waits()
+            self._timer = self._loop.call_later(TICK, self._tick)
+
+    def stop(self) -> None:
+        """The connection is over."""
+        self._stopped = True
+        if self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
+
+    def _tick(self) -> None:
+        self._timer = None
+        if self._stopped:
+            return
+        now = self._loop.time()
+        busy = self._look_at_inbox(now)
+        busy = self._look_at_outbox(now) or busy
+        busy = self._look_at_answers(now) or busy
+        if busy and not self._stopped:
+            self._timer = self._loop.call_later(TICK, self._tick)
+
+    # --- the inbox is shut: who stands still?
+
+    def _look_at_waits(self) -> None:
+        """A handler that is known to wait for the peer will finish nothing: the answer it needs may be behind."""
+        engine = self._conn.engine
+        runner = self._conn.runner
+        if engine.inbox.shut and engine.owed and runner is not None and runner.handler_waits:
+            engine.host_stands_still(known=True)
+            self._conn.regulate()
+
+    def _look_at_inbox(self, now: float) -> bool:
+        engine = self._conn.engine
+        inbox = engine.inbox
+        if not inbox.shut:
+            self._inbox_since = None
+            return bool(self._conn.runner is not None and self._conn.runner.waiting_answers)
+        if not engine.owed:
+            self._inbox_since = None
+            return True
+        runner = self._conn.runner
+        engine.host_stands_still(known=runner is not None and runner.handler_waits)
+        self._conn.regulate()
+        if inbox.used < inbox.hard or engine.finished != self._inbox_used:
+            self._inbox_used = engine.finished
+            self._inbox_since = now
+        elif self._inbox_since is not None and now - self._inbox_since >= engine.limits.stall_timeout:
+            self._inbox_since = None
+            self._conn.fail_stalled([] if runner is None else runner.busy_handlers())
+        return True
+
+    # --- the outbox is full: the peer asks and does not read
+
+    def _look_at_outbox(self, now: float) -> bool:
+        engine = self._conn.engine
+        if not engine.outbox.gate.full and not self._conn.control_waits:
+            self._outbox_since = None
+            return False
+        if self._outbox_since is None or engine.outbox.sent != self._outbox_sent:
+            self._outbox_since = now
+            self._outbox_sent = engine.outbox.sent
+        elif now - self._outbox_since >= engine.limits.stall_timeout:
+            self._conn.abort(f"the peer has not read for {engine.limits.stall_timeout:g} s and the outbox is full")
+        return True
+
+    # --- an answer waits behind a handler that waits for it in a way no rule can see
+
+    def _look_at_answers(self, now: float) -> bool:
+        runner = self._conn.runner
+        if runner is None or not runner.waiting_answers:
+            self._told.clear()
+            return False
+        for answer, name in runner.stuck_answers(now, STUCK):
+            if id(answer) not in self._told:
+                self._told.add(id(answer))
+                self._conn.report_stuck(answer.name, name, STUCK)
+        return True
