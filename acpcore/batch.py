@@ -5,19 +5,16 @@ https://agentclientprotocol.com/protocol/v2/draft/transports
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING
-
-if TYPE_CHECKING:
-    from .engine import Engine
+from .outward import Outward
 
 
 class AnswerBatch:
     """Answers wait here as bytes and stand in the outbox gate from the moment they are given."""
 
-    __slots__ = ("_complete", "_engine", "_parts", "_reserved", "_waiting")
+    __slots__ = ("_complete", "_outward", "_parts", "_reserved", "_waiting")
 
-    def __init__(self, engine: Engine) -> None:
-        self._engine = engine
+    def __init__(self, outward: Outward) -> None:
+        self._outward = outward
         self._parts: list[bytes] = []
         self._reserved = 0
         self._waiting = 0
@@ -31,7 +28,7 @@ class AnswerBatch:
         """The answer to an entry that is not a message."""
         self._parts.append(line[:-1])
         self._reserved += len(line)
-        self._engine.outbox.gate.add(len(line))
+        self._outward.outbox.gate.add(len(line))
 
     def answer(self, line: bytes) -> None:
         """The answer to a request of this batch."""
@@ -48,4 +45,4 @@ class AnswerBatch:
         if self._complete and not self._waiting and self._parts:
             line = b"[" + b",".join(self._parts) + b"]\n"
             self._parts.clear()
-            self._engine.push_reserved(line, self._reserved)
+            self._outward.push_reserved(line, self._reserved)

@@ -1,6 +1,7 @@
 """A connection: the engine on an event loop and a transport.
 
-Works on uvloop and on any asyncio loop. Every method belongs to the loop's thread; ``conn.threadsafe`` is for the others.
+Works on uvloop and on any asyncio loop. Every method belongs to the loop's thread; ``conn.threadsafe`` is for the
+others.
 """
 
 from __future__ import annotations
@@ -15,14 +16,13 @@ from typing import Any
 import msgspec
 
 from . import message as m
-from .doors import Door
-from .engine import Engine, Role, Stats, is_bulk
-from .errors import AcpError, ConnectionClosed, Overrun, ProtocolError, UsageError
+from .ending import Ending
+from .engine import Engine, Role, Stats
+from .errors import ConnectionClosed, Overrun, ProtocolError, UsageError
 from .flow import Limits
 from .handlers import Handlers, method_of
 from .message import (
     BadFrame,
-    Call,
     Closed,
     Event,
     FrameTooLarge,
@@ -34,12 +34,14 @@ from .message import (
     Updates,
 )
 from .observing import Observation, observe_line
+from .outward import is_bulk, session_of
 from .pending import Pending
 from .pull import EventQueue
 from .runner import Answer, Run, Runner, current_run
-from .sessions import SessionStreams
+from .sending import Sender
+from .sessions import SessionStream, SessionStreams
 from .threads import ThreadSafe
-from .transports.base import Outcome, Transport
+from .transports.base import Transport
 from .watch import Watch
 
 logger = logging.getLogger("acpcore")
@@ -47,6 +49,8 @@ logger = logging.getLogger("acpcore")
 OnError = Callable[[BaseException, str], None]
 Observer = Callable[[Observation], None]
 Opener = Callable[[], Awaitable[Transport]]
+
+_BAD_LINES_LOGGED = 20  # a peer that sends nothing but noise should not fill the log
 
 
 class Connection:
@@ -56,9 +60,9 @@ class Connection:
     :meth:`session`). Use it as an async context manager: leaving closes it.
 
     ``role`` is ``"client"`` or ``"agent"``, ``limits`` the bounds, ``observer`` sees every line in both directions,
-    ``on_error(error, context)`` gets what handlers raise (else the ``acpcore`` logger does), ``on_close(reason)`` is called
-    once. ``grace`` (seconds) is what running handlers have after the end of input. ``arrays``, ``salvage`` and
-    ``answer_noise`` as for ``Engine``.
+    ``on_error(error, context)`` gets what handlers raise (else the ``acpcore`` logger does), ``on_close(reason)`` is
+    called once. ``grace`` (seconds) is what running handlers have after the end of input. ``arrays``, ``salvage``
+    and ``answer_noise`` as for ``Engine``.
     """
 
     def __init__(
@@ -87,23 +91,17 @@ class Connection:
         self.handlers = handlers
         self.grace = grace
         self.protocol_version: int | None = None  # what initialize agreed on, once it did
+        self.tasks: set[asyncio.Task[Any]] = set()
         self._opener = transport
         self._observer = observer
         self._on_error = on_error
         self._on_close = on_close
-        self._transport: Transport | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
-        self._tasks: set[asyncio.Task[Any]] = set()
-        self._flushes: deque[tuple[int, asyncio.Future[None]]] = deque()
         self._posted: deque[Callable[[], None]] = deque()
-        self._wake_scheduled = False
         self._reading = True
-        self._ending: asyncio.Task[None] | None = None
+        self._ending: Ending | None = None
         self._closing = False
-        self._lost: BaseException | None = None
-        self._is_lost = False
         self._reason: ConnectionClosed | None = None
-        self._why_ending = ConnectionClosed("closed")
         self._bad_logged = 0
 
     # --- beginning
@@ -122,18 +120,17 @@ class Connection:
             raise UsageError("the connection is open already")
         loop = self._loop = asyncio.get_running_loop()
         self._closed: asyncio.Future[ConnectionClosed] = loop.create_future()
-        self._handlers_returned = asyncio.Event()
-        self._bulk_door = Door(loop)
-        self._control_door = Door(loop)
+        self.handlers_returned = asyncio.Event()
+        self._watch = Watch(self, loop)
+        self.sender = Sender(self.engine, loop, self._watch.start)
         self._events = EventQueue(loop, self.done)
         self._sessions = SessionStreams(loop, self.done, self.engine.limits.inbox_low)
         self._runner = Runner(self, self.handlers, loop) if self.handlers is not None else None
-        self._watch = Watch(self, loop)
-        self.threadsafe = ThreadSafe(self, loop, self._posted)
+        self.threadsafe = ThreadSafe(self, loop, self._posted, notification_parts)
         try:
-            transport = await self._opener() if callable(self._opener) else self._opener
-            self._transport = transport
-            transport.start(_Link(self), loop)
+            self.transport = await self._opener() if callable(self._opener) else self._opener
+            self.sender.bind(self.transport)
+            self.transport.start(_Link(self), loop)
         except BaseException as error:
             self._reason = ConnectionClosed(f"could not be opened: {error}")
             self._closed.set_result(self._reason)
@@ -156,16 +153,17 @@ class Connection:
     ) -> Any:
         """Send a request and wait for its result.
 
-        ``method`` is a name (then ``params`` is a struct, plain objects or raw JSON bytes, and the result plain objects)
-        or the params struct itself (then the result is of the type the schema names). ``result`` names another result
-        type. ``timeout`` in seconds covers sending and waiting.
+        ``method`` is a name (then ``params`` is a struct, plain objects or raw JSON bytes, and the result plain
+        objects) or the params struct itself (then the result is of the type the schema names). ``result`` names
+        another result type. ``timeout`` in seconds covers sending and waiting.
 
-        The answer is handed over after the earlier notifications of its session were handled and before later ones are;
-        ``on_result(result)`` runs at that very place. ``ordered=False`` does not wait for them.
+        The answer is handed over after the earlier notifications of its session were handled and before later ones
+        are; ``on_result(result)`` runs at that very place. ``ordered=False`` does not wait for them.
 
-        Raises ``RemoteError`` (``RequestCancelled`` for -32800), ``ProtocolError``, ``ConnectionClosed``, ``TimeoutError``,
-        ``Overrun``, ``UsageError``. Cancelling the task gives the call up and sends ``$/cancel_request`` (not with
-        ``tell=False``). https://agentclientprotocol.com/protocol/v2/draft/cancellation
+        Raises ``RemoteError`` (``RequestCancelled`` for -32800), ``ProtocolError``, ``ConnectionClosed``,
+        ``TimeoutError``, ``Overrun``, ``UsageError``. Cancelling the task gives the call up and sends
+        ``$/cancel_request`` (not with ``tell=False``).
+        https://agentclientprotocol.com/protocol/v2/draft/cancellation
         """
         pending = self.begin_call(
             method, params, timeout=timeout, ordered=ordered, on_result=on_result, result=result, bulk=bulk
@@ -176,7 +174,7 @@ class Connection:
             return await pending.future
         finally:
             self._end_wait(run)
-            self.give_up(pending, tell)
+            self.sender.give_up(pending, tell)
 
     def begin_call(
         self,
@@ -189,77 +187,40 @@ class Connection:
         result: Any = None,
         bulk: bool = False,
     ) -> Pending:
-        """Send a request, or stand at the door; whoever has the ``Pending`` must call :meth:`give_up` in the end."""
+        """Send a request, or stand at the door; whoever has the ``Pending`` gives it up in the end."""
         loop = self._check()
         self._check_sending(answers=True)
         method, params, decoder = _call_parts(method, params, result)
         pending = Pending(loop.create_future(), decoder, on_result, ordered and self._own_run() is None)
-        door = self._bulk_door if bulk else self._control_door
-        if len(door) or not self._admit_call(pending, method, params, bulk):
-            door.enter(lambda: self._admit_late(pending, method, params, bulk))
+        self.sender.send_call(pending, method, params, bulk)
         if timeout is not None:
             pending.timer = loop.call_later(timeout, _time_out, pending, method, timeout)
-        self._watch.start()
         return pending
-
-    def _admit_call(self, pending: Pending, method: str, params: Any, bulk: bool) -> bool:
-        call = self.engine.call(method, params, bulk=bulk)
-        if call is None:
-            return False
-        pending.call = call
-        call.tag = pending
-        self._wake()
-        return True
-
-    def _admit_late(self, pending: Pending, method: str, params: Any, bulk: bool) -> bool:
-        """At the door: a call that was given up meanwhile is dropped, one that cannot be written fails."""
-        if pending.future.done():
-            return True
-        try:
-            return self._admit_call(pending, method, params, bulk)
-        except AcpError as error:
-            pending.fail(error)
-            return True
-
-    def give_up(self, pending: Pending, tell: bool) -> None:
-        """Nobody waits for this call any more: an answered one leaves nothing, another is cancelled."""
-        if pending.timer is not None:
-            pending.timer.cancel()
-        pending.future.cancel()
-        call = pending.call
-        if call is not None and self.engine.cancel(call, notify=tell and not self._is_lost):
-            self._wake()
-
-    notification_parts = staticmethod(lambda method, params: _notification_parts(method, params))
 
     # --- notifications
 
     async def notify(self, method: Any, params: Any = None, *, bulk: bool | None = None) -> None:
-        """Send a notification: a name and params, or the params struct alone. Updates and document events wait at the bulk
-        door, in arrival order, until the outbox takes them. Cancelling while it waits drops it whole."""
+        """Send a notification: a name and params, or the params struct alone. Updates and document events wait at
+        the bulk door, in arrival order, until the outbox takes them. Cancelling while it waits drops it whole.
+        """
         self._check()
-        self._check_sending()
-        method, params = _notification_parts(method, params)
-        await self.send_line(m.notification_line(method, params), is_bulk(method) if bulk is None else bulk)
+        method, params = notification_parts(method, params)
+        line = m.notification_line(method, params)
+        await self.send_line(line, is_bulk(method) if bulk is None else bulk, session_of(params, line))
 
     def try_notify(self, method: Any, params: Any = None, *, bulk: bool | None = None) -> bool:
         """Send a notification if it is admitted at once; says whether it was."""
         self._check()
         self._check_sending()
-        method, params = _notification_parts(method, params)
-        bulk = is_bulk(method) if bulk is None else bulk
-        if len(self._bulk_door if bulk else self._control_door):
-            return False
-        if not self.engine.send_line(m.notification_line(method, params), bulk=bulk):
-            return False
-        self._wake()
-        return True
+        method, params = notification_parts(method, params)
+        line = m.notification_line(method, params)
+        return self.sender.try_line(line, is_bulk(method) if bulk is None else bulk, session_of(params, line))
 
     send, try_send = notify, try_notify
 
-    async def send_line(self, line: bytes, bulk: bool) -> None:
+    async def send_line(self, line: bytes, bulk: bool, session_id: str | None = None) -> None:
         """Send one line made by acpcore, newline included; waits at its door."""
-        future = self.enter_line(line, bulk)
+        future = self.enter_line(line, bulk, session_id)
         if future is None:
             return
         run = self._own_run()
@@ -269,32 +230,16 @@ class Connection:
         finally:
             self._end_wait(run)
 
-    def enter_line(self, line: bytes, bulk: bool) -> asyncio.Future[Any] | None:
-        """Send a line, or stand at its door: then the future tells when it was admitted, and cancelling it drops it."""
+    def enter_line(self, line: bytes, bulk: bool, session_id: str | None = None) -> asyncio.Future[Any] | None:
+        """Send a line, or stand at its door: then the future tells when it was admitted; cancelling it drops it."""
         self._check_sending()
-        door = self._bulk_door if bulk else self._control_door
-        if not len(door) and self.engine.send_line(line, bulk=bulk):
-            self._wake()
-            return None
-        self._watch.start()
-        return door.enter(lambda: self._admit_line(line, bulk))
-
-    def _admit_line(self, line: bytes, bulk: bool) -> bool:
-        if not self.engine.send_line(line, bulk=bulk):
-            return False
-        self._wake()
-        return True
+        return self.sender.send_line(line, bulk, session_id)
 
     async def flush(self) -> None:
         """Until the transport has taken everything that was sent before."""
-        loop = self._check()
-        outbox = self.engine.outbox
-        if not outbox:
-            return
-        future = loop.create_future()
-        self._flushes.append((outbox.sent + outbox.pending, future))
-        self._wake()
-        await future
+        self._check()
+        self._check_sending()
+        await self.sender.flushed()
 
     # --- answers
 
@@ -302,42 +247,24 @@ class Connection:
         """Answer a request; see ``Request.reply``."""
         self._check()
         sent = self.engine.reply(request, result)
-        self._wake()
+        self.sender.wake()
         return sent
 
     def fail(self, request: Request, code: int, message: str, data: Any = msgspec.UNSET) -> bool:
         """Answer a request with an error."""
         self._check()
         sent = self.engine.fail(request, code, message, data)
-        self._wake()
+        self.sender.wake()
         return sent
 
     def reply_later(self, request: Request, result: Any) -> None:
         """Answer as soon as the outbox has room; for handlers that have returned."""
-        self.enter_answer(request, m.result_line(request.id_token, result), False)
+        self.sender.send_answer(request, m.result_line(request.id_token, result), False)
 
     def answer_later(self, request: Request, code: int, message: str, data: Any = None) -> None:
         """The same for an error."""
-        extra = m.NO_DATA if data is None else data
-        self.enter_answer(request, m.error_line(request.id_token, code, message, extra), False)
-
-    def enter_answer(self, request: Request, line: bytes, behind_bulk: bool) -> asyncio.Future[Any] | None:
-        """Answer now, or stand at the door; ``behind_bulk`` keeps the order of a thread whose updates wait there."""
-        if self._is_lost:
-            request.answered = True
-            return None
-        door = self._bulk_door if behind_bulk else self._control_door
-        if len(door) or not self.engine.answer_line(request, line):
-            self._watch.start()
-            return door.enter(lambda: request.answered or self._admit_answer(request, line))
-        self._wake()
-        return None
-
-    def _admit_answer(self, request: Request, line: bytes) -> bool:
-        if not self.engine.answer_line(request, line):
-            return False
-        self._wake()
-        return True
+        line = m.error_line(request.id_token, code, message, m.NO_DATA if data is None else data)
+        self.sender.send_answer(request, line, False)
 
     # --- pulling
 
@@ -345,21 +272,22 @@ class Connection:
         return self._pull()
 
     async def _pull(self) -> AsyncIterator[Event]:
-        while (event := await self._pull_one()) is not None:
+        self._check_pulling()
+        while (event := await self._events.get()) is not None:
             yield event
 
-    async def _pull_one(self) -> Event | None:
-        self._check_pulling()
-        return await self._events.get()
-
     async def receive(self, max_events: int = 200, max_wait: float | None = None) -> list[Event]:
-        """Pull up to ``max_events`` events: those that come within ``max_wait`` seconds, or, with ``None``, what is there
-        as soon as one is. Empty when nothing came, and for ever once the connection ended. Cancelling loses nothing."""
+        """Pull up to ``max_events`` events: those that come within ``max_wait`` seconds, or, with ``None``, what is
+        there as soon as one is. Empty when nothing came, and for ever once the connection ended. Cancelling loses
+        nothing.
+        """
         self._check_pulling()
         return await self._events.get_batch(max_events, max_wait)
 
-    def session(self, session_id: str) -> AsyncIterator[Event]:
-        """The notifications of one session, from now on, to be pulled: they no longer go to a handler or ``conn`` itself."""
+    def session(self, session_id: str) -> SessionStream:
+        """The notifications of one session, from now on, to be pulled: they no longer go to a handler or to ``conn``
+        itself.
+        """
         self._check()
         return self._sessions.open(session_id)
 
@@ -387,8 +315,8 @@ class Connection:
         """A task that closing ends."""
         assert self._loop is not None
         task = self._loop.create_task(work, name=name)
-        self._tasks.add(task)
-        task.add_done_callback(self._tasks.discard)
+        self.tasks.add(task)
+        task.add_done_callback(self.tasks.discard)
         return task
 
     # --- ending
@@ -396,128 +324,49 @@ class Connection:
     @property
     def closed(self) -> Awaitable[ConnectionClosed]:
         """Awaitable; gives the reason (a ``ConnectionClosed``, never raised here) once everything is over."""
-        self._check_open_once()
+        self._check_loop()
         return asyncio.shield(self._closed)
 
     @property
+    def is_closing(self) -> bool:
+        """Whether this side has asked for the end."""
+        return self._closing
+
+    @property
     def is_closed(self) -> bool:
-        """Whether nothing can be sent any more."""
+        """Whether the end has begun: no call can be answered any more."""
         return self._reason is not None or self._closing or self._ending is not None
 
     async def close(self, timeout: float = 5.0) -> ConnectionClosed:
-        """Write what was admitted, for at most ``timeout`` seconds, then end; returns the reason with what went unsent.
+        """Write what was admitted, for at most ``timeout`` seconds, then end; returns the reason with what went
+        unsent.
 
-        Own calls fail with ``ConnectionClosed``, running handlers and background work are cancelled. Idempotent, and may
-        be called inside a handler.
+        Own calls fail with ``ConnectionClosed``, running handlers and background work are cancelled. Idempotent, and
+        may be called inside a handler.
         """
-        self._check_open_once()
+        self._check_loop()
         if not self._closing:
             self._closing = True
-            if self._ending is None:
-                self._end("closed by this side", self.engine.close("closed by this side"), timeout, own=True)
-            else:
-                self._handlers_returned.set()
+            self.handlers_returned.set()
+            self._end("closed by this side", own=True, timeout=timeout)
         return await asyncio.shield(self._closed)
 
     def abort(self, reason: str = "aborted") -> None:
         """End at once: nothing more is written."""
-        self._check_open_once()
-        self._end(reason, self.engine.close(reason), 0.0, own=True)
+        self._check_loop()
+        self._end(reason, own=True, timeout=0.0)
 
-    def _end(self, reason: str, closed: Closed, timeout: float, *, own: bool) -> None:
-        if self._ending is not None or self._loop is None:
+    def _end(self, reason: str, *, own: bool, timeout: float = 0.0, closed: Closed | None = None) -> None:
+        if self._ending is not None or self._reason is not None or self._loop is None:
             return
-        self._why_ending = ConnectionClosed(self._with_error(reason))
-        work = self._finish(reason, closed, timeout, own, asyncio.current_task(self._loop))
-        self._ending = self._loop.create_task(work, name="acpcore end")
+        closed = self.engine.close(reason) if closed is None else closed
+        self._ending = Ending(self, reason, closed, own=own, timeout=timeout)
+        self._ending_task = self._loop.create_task(self._finish(self._ending), name="acpcore end")
 
-    async def _finish(
-        self, reason: str, closed: Closed, timeout: float, own: bool, caller: asyncio.Task[Any] | None
-    ) -> None:
-        transport = self._transport
-        assert transport is not None
-        transport.pause_reading()
-        unsent = 0
-        try:
-            why = self._why(reason, own)
-            self._fail_calls(closed.calls, why)
-            if not own:
-                await self._let_handlers_finish()
-            await self._stop_tasks(caller)
-            unsent = await self._write_rest(timeout if own else self.grace)
-        finally:
-            if unsent or (own and timeout == 0):
-                transport.abort()
-            else:
-                transport.close()
-            outcome = await transport.wait_closed()
-            self._finished(_reason(reason, outcome, unsent))
-
-    def _why(self, reason: str, own: bool) -> ConnectionClosed:
-        """The reason with how a child process ended: whoever waits for an answer wants to know."""
-        outcome = getattr(self._transport, "outcome", None)
-        text = self._with_error(reason)
-        return ConnectionClosed(text) if own or outcome is None else _reason(text, outcome, 0)
-
-    def _with_error(self, reason: str) -> str:
-        return reason if self._lost is None else f"{reason}: {self._lost}"
-
-    def _fail_calls(self, calls: Sequence[Call], why: ConnectionClosed) -> None:
-        self._why_ending = why
-        for call in calls:
-            if isinstance(call.tag, Pending):
-                call.tag.fail(why.copy())
-        self._bulk_door.fail(why.copy)
-        if self._closing or self._is_lost:
-            self._control_door.fail(why.copy)
-
-    async def _let_handlers_finish(self) -> None:
-        """Input ended, handlers did not: whatever was read is handled, as long as something moves within the grace time."""
-        runner = self._runner
-        if runner is None:
-            return
-        while not runner.idle and not self._closing:
-            self._handlers_returned.clear()
-            try:
-                await asyncio.wait_for(self._handlers_returned.wait(), self.grace)
-            except asyncio.TimeoutError:
-                logger.warning("handlers still run %.1f s after the end of input: %s", self.grace, runner.busy_handlers())
-                return
-
-    async def _stop_tasks(self, caller: asyncio.Task[Any] | None) -> None:
-        if self._runner is not None:
-            self._runner.closing = True
-            self._runner.drop_queue()
-        tasks = [task for task in self._tasks if task is not caller and task is not asyncio.current_task()]
-        for task in tasks:
-            task.cancel()
-        if tasks:
-            _, pending = await asyncio.wait(tasks, timeout=self.grace)
-            for task in pending:
-                logger.warning("%s does not end although it was cancelled", task.get_name())
-
-    async def _write_rest(self, timeout: float) -> int:
-        """Give the transport what was admitted; returns how many bytes did not go."""
-        outbox = self.engine.outbox
-        if outbox and not self._is_lost and timeout > 0:
-            assert self._loop is not None
-            future: asyncio.Future[None] = self._loop.create_future()
-            self._flushes.append((outbox.sent + outbox.pending, future))
-            self._wake()
-            await asyncio.wait([future], timeout=timeout)
-            future.cancel()
-        return outbox.clear()
-
-    def _finished(self, reason: ConnectionClosed) -> None:
-        self._reason = reason
+    async def _finish(self, ending: Ending) -> None:
+        reason = self._reason = await ending.run()
         self._watch.stop()
-        self._control_door.fail(reason.copy)
-        self._bulk_door.fail(reason.copy)
-        for _, future in self._flushes:
-            if not future.done():
-                future.set_exception(reason.copy())
-                future.exception()
-        self._flushes.clear()
+        self.sender.fail_all(reason)
         self._sessions.end()
         self._events.end()
         if not self._closed.done():
@@ -535,56 +384,53 @@ class Connection:
         self._dispatch(self.engine.buffer_updated(size))
 
     def _dispatch(self, events: list[Event]) -> None:
-        if self._runner is not None:
-            self._runner.begin()
+        runner = self._runner
+        if runner is not None:
+            runner.begin()
         for event in events:
             self._take(event)
-        if self._runner is not None:
-            self._runner.pump()
+        if runner is not None:
+            runner.pump()
         self.regulate()
         if self.engine.want_write:
-            self._wake()
+            self.sender.wake()
 
     def ended(self) -> None:
         """The peer will send nothing more."""
         if self._ending is not None:
             return
         events = self.engine.receive_eof()
-        self._dispatch(events[:-1])
-        closed = events[-1] if events else self.engine.close("end of input")
-        assert isinstance(closed, Closed)
-        self._end("end of input", closed, self.grace, own=False)
+        closed = events.pop() if events else None
+        self._dispatch(events)
+        assert closed is None or isinstance(closed, Closed)
+        self._end("end of input", own=False, closed=closed)
 
     def lost(self, error: BaseException | None) -> None:
         """Nothing more can be written."""
-        self._is_lost = True
-        self._lost = error
-        self.engine.outbox.clear()
-        self._release_flushes(force=True)
-        self._end("connection lost", self.engine.close("connection lost"), 0.0, own=False)
+        self.sender.lose(error)
+        self._end("connection lost", own=False)
+        if self._ending is not None:
+            self.sender.fail_all(self._ending.why)
 
     def sent(self, size: int) -> None:
         """The transport took bytes: whoever waits for room goes on."""
-        engine = self.engine
-        engine.data_sent(size)
-        if len(self._control_door):
-            self._control_door.open()
-        if not engine.outbox.gate.shut and len(self._bulk_door):
-            self._bulk_door.open()
-        if self._flushes:
-            self._release_flushes()
+        self.sender.sent(size)
         if not self._reading:
             self.regulate()
 
-    def _release_flushes(self, force: bool = False) -> None:
-        while self._flushes and (force or self.engine.outbox.sent >= self._flushes[0][0]):
-            _, future = self._flushes.popleft()
-            if not future.done():
-                if force:
-                    future.set_exception(ConnectionClosed(self._with_error("connection lost")))
-                    future.exception()
-                else:
-                    future.set_result(None)
+    def regulate(self) -> None:
+        """Read or do not read, as the gates say."""
+        if self._ending is not None:
+            return
+        wanted = self.engine.want_read
+        if wanted and not self._reading:
+            self._reading = True
+            self.transport.resume_reading()
+        elif not wanted and self._reading:
+            self._reading = False
+            self.transport.pause_reading()
+        if self.engine.inbox.shut or self.engine.outbox.gate.full:
+            self._watch.start()
 
     # --- events
 
@@ -598,14 +444,19 @@ class Connection:
                 return
         elif isinstance(event, (BadFrame, FrameTooLarge)):
             self._take_bad(event)
-        if not isinstance(event, Request) and self._sessions.claims(event):
-            self._sessions.put(event)
-        elif self._runner is not None:
-            self._runner.take(event)
+        if isinstance(event, Request) or not self._sessions.claims(event):
+            self._hand_on(event)
+        elif isinstance(event, Updates):
+            for part in event.split():
+                part.conn = self
+                self._take(part)
         else:
-            self._queue(event)
+            self._sessions.put(event)
 
-    def _queue(self, event: Event) -> None:
+    def _hand_on(self, event: Event) -> None:
+        if self._runner is not None:
+            self._runner.take(event)
+            return
         if isinstance(event, Request):
             event.started = True
         self._events.put(event)
@@ -617,21 +468,25 @@ class Connection:
             if self._runner is None or not pending.ordered:
                 pending.deliver(event)
             else:
-                assert self._loop is not None
-                key = call.session_id if call.session_id is not None else event.session_id
-                self._runner.answer(Answer(call.method, event, pending.deliver, self._loop.time()), key)
-                if self._runner.waiting_answers:
-                    self._watch.start()
+                self._answer_in_order(pending, event)
         if self._runner is None:
             self._events.put(event)
         elif call is None:
             self._runner.take(event)
 
+    def _answer_in_order(self, pending: Pending, event: Response) -> None:
+        call, runner = event.call, self._runner
+        assert call is not None and runner is not None and self._loop is not None
+        key = call.session_id if call.session_id is not None else event.session_id
+        runner.answer(Answer(call.method, event, pending.deliver, self._loop.time()), key)
+        if runner.waiting_answers:
+            self._watch.start()
+
     def _take_cancel(self, event: Message) -> bool:
         """A cancel acts in the read callback, whatever waits in front of it."""
-        request = self.engine.cancelled_request(event) if isinstance(event, Notification) else None
-        if self._runner is None:
+        if self._runner is None or not isinstance(event, Notification):
             return False
+        request = self.engine.cancelled_request(event)
         if request is not None:
             self._runner.cancel(request)
         self.done(event)
@@ -641,9 +496,10 @@ class Connection:
         call = event.call
         if call is not None and isinstance(call.tag, Pending):
             call.tag.fail(ProtocolError(f"the answer to {call.method} is broken: {event!r}"))
-        if self._bad_logged < 20:
+        if self._bad_logged < _BAD_LINES_LOGGED:
             self._bad_logged += 1
-            logger.warning("%r%s", event, f" ({event.hint})" if isinstance(event, BadFrame) and event.hint else "")
+            hint = event.hint if isinstance(event, BadFrame) else None
+            logger.warning("%r%s", event, f" ({hint})" if hint else "")
 
     def unclaimed(self, event: Notification | Updates | TerminalBytes) -> None:
         """An update nobody has a handler for: kept for a moment, for a session that is about to be opened."""
@@ -657,64 +513,31 @@ class Connection:
 
     def handler_returned(self) -> None:
         """A handler is through: whoever waits for that may look again."""
-        self._handlers_returned.set()
-
-    def regulate(self) -> None:
-        """Read or do not read, as the gates say."""
-        transport = self._transport
-        if transport is None or self._ending is not None:
-            return
-        wanted = self.engine.want_read
-        if wanted and not self._reading:
-            self._reading = True
-            transport.resume_reading()
-        elif not wanted and self._reading:
-            self._reading = False
-            transport.pause_reading()
-        if self.engine.inbox.shut or self.engine.outbox.gate.full:
-            self._watch.start()
-
-    # --- writing
-
-    def _wake(self) -> None:
-        """Write at the end of this loop turn, so that small messages leave together; a full load leaves at once."""
-        if self._posted:
-            self.threadsafe.drain()
-        if self._wake_scheduled or self._transport is None:
-            return
-        assert self._loop is not None
-        self._wake_scheduled = True
-        self._loop.call_soon(self._write)
-
-    def _write(self) -> None:
-        self._wake_scheduled = False
-        if self._transport is not None and not self._is_lost and self.engine.want_write:
-            self._transport.wake()
+        self.handlers_returned.set()
 
     # --- pressure (called by Watch)
 
     def fail_stalled(self, names: list[str]) -> None:
         """The inbox stood full for too long: the calls that wait fail, and the text names who stands still."""
-        calls = list(self.engine.pending_calls)
         who = ", ".join(names) or "the host (nothing is pulled)"
-        for call in calls:
+        for call in self.engine.pending_calls:
             self.engine.cancel(call)
             if isinstance(call.tag, Pending):
                 call.tag.fail(Overrun(f"{call.method} cannot be answered: the inbox is full, {who} stands still"))
-        self._wake()
+        self.sender.wake()
 
     def report_stuck(self, method: str, handler: str, seconds: float) -> None:
         """An answer waits behind a handler that seems to wait for it."""
         text = (
-            f"the answer to {method} has waited {seconds:g} s for handler {handler} to return; if the handler waits for it "
-            "in another task, call with ordered=False"
+            f"the answer to {method} has waited {seconds:g} s for handler {handler} to return; if the handler waits for "
+            "it in another task, call with ordered=False"
         )
         self.report(Overrun(text), f"handler {handler}", None)
 
     @property
     def control_waits(self) -> bool:
         """Whether answers or calls wait for the outbox to fall below its hard cap."""
-        return len(self._control_door) > 0
+        return len(self.sender.control) > 0
 
     @property
     def runner(self) -> Runner | None:
@@ -758,7 +581,7 @@ class Connection:
         if run is not None and self._runner is not None:
             self._runner.resumes(run)
 
-    def _check_open_once(self) -> asyncio.AbstractEventLoop:
+    def _check_loop(self) -> asyncio.AbstractEventLoop:
         try:
             running = asyncio.get_running_loop()
         except RuntimeError:
@@ -770,7 +593,8 @@ class Connection:
         return self._loop
 
     def _check(self) -> asyncio.AbstractEventLoop:
-        loop = self._check_open_once()
+        """What other threads have posted goes before what the loop sends now."""
+        loop = self._check_loop()
         if self._posted:
             self.threadsafe.drain()
         return loop
@@ -779,8 +603,8 @@ class Connection:
         """After the end of input answers may still go out, but no call can be answered any more."""
         if self._reason is not None:
             raise self._reason.copy()
-        if self._is_lost or self._closing or (answers and self._ending is not None):
-            raise self._why_ending.copy()
+        if self._ending is not None and (answers or self._closing or self.sender.is_lost):
+            raise self._ending.why.copy()
 
     def __repr__(self) -> str:
         state = "closed" if self._reason is not None else "closing" if self.is_closed else "open"
@@ -823,7 +647,8 @@ def _call_parts(method: Any, params: Any, result: Any) -> tuple[str, Any, Callab
     return described.name, method, None if result is None else _decoder(result)
 
 
-def _notification_parts(method: Any, params: Any) -> tuple[str, Any]:
+def notification_parts(method: Any, params: Any) -> tuple[str, Any]:
+    """Name and params of a notification."""
     if isinstance(method, str):
         return method, params
     if params is not None:
@@ -839,14 +664,3 @@ def _decoder(type_: Any) -> Callable[[Any], Any]:
 
 def _time_out(pending: Pending, method: str, seconds: float) -> None:
     pending.fail(TimeoutError(f"{method} was not answered within {seconds} s"))
-
-
-def _reason(text: str, outcome: Outcome, unsent: int) -> ConnectionClosed:
-    if unsent:
-        text = f"{text}; {unsent} bytes were not sent"
-    return ConnectionClosed(
-        text, exit_code=outcome.exit_code, signal=outcome.signal, stderr_tail=outcome.stderr_tail, unsent=unsent
-    )
-
-
-__all__ = ["AcpError", "Connection"]

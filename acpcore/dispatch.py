@@ -5,8 +5,8 @@ Everything of one session stands in one lane, in wire order; messages without a 
 * A notification starts when the one before it in its lane has returned.
 * A request starts when every earlier notification of its lane has returned or itself waits for the peer; then it runs
   beside the lane.
-* An answer is handed over when every earlier notification of its lane has returned; the lane rests until ``release``, so
-  that whoever waited for the answer goes on before the next notification starts.
+* An answer is handed over when every earlier notification of its lane has returned; the lane rests until ``release``,
+so that whoever waited for the answer goes on before the next notification starts.
 
 Lanes do not wait for each other. Among the entries that may start, the one that came first on the wire starts first.
 """
@@ -207,4 +207,3 @@ class Scheduler:
                 heapq.heappush(self._ready, first)
         elif lane.idle and self._lanes.get(lane.key) is lane:
             del self._lanes[lane.key]
-

@@ -11,7 +11,9 @@ Admit = Callable[[], Any]  # returns something true once the message was admitte
 
 
 class Door:
-    """A queue of messages that the outbox does not take yet. What waits here belongs to its sender: cancelling it drops it."""
+    """A queue of messages that the outbox does not take yet. What waits here belongs to its sender: cancelling it
+    drops it.
+    """
 
     __slots__ = ("_loop", "_waiting")
 

@@ -1,4 +1,6 @@
-"""Every error acpcore raises. Who broke the rule is in the type: the peer (``ProtocolError``) or the caller (``UsageError``)."""
+"""Every error acpcore raises. Who broke the rule is in the type: the peer (``ProtocolError``) or the caller
+(``UsageError``).
+"""
 
 from __future__ import annotations
 
@@ -20,8 +22,8 @@ class ProtocolError(AcpError):
 class InvalidParams(ProtocolError):
     """Params or a result that are JSON but not of the type they must have.
 
-    ``path`` (str) names the member in wire names, as ``update.content`` or ``prompt[0].text``; it is empty for the whole
-    value. ``reason`` (str) says what is wrong with it. Neither ever quotes the payload, so both may be sent.
+    ``path`` (str) names the member in wire names, as ``update.content`` or ``prompt[0].text``; it is empty for the
+    whole value. ``reason`` (str) says what is wrong with it. Neither ever quotes the payload, so both may be sent.
     """
 
     #: The JSON-RPC code to answer with.
@@ -36,8 +38,8 @@ class InvalidParams(ProtocolError):
 class RemoteError(AcpError):
     """The peer answered a call with an error.
 
-    ``code`` is the JSON-RPC error code (int), ``message`` its text, ``data`` whatever the peer put beside it (decoded
-    JSON, or ``None``).  https://agentclientprotocol.com/protocol/v2/draft/schema#error
+    ``code`` is the JSON-RPC error code (int), ``message`` its text, ``data`` whatever the peer put beside it
+    (decoded JSON, or ``None``).  https://agentclientprotocol.com/protocol/v2/draft/schema#error
     """
 
     def __init__(self, code: int, message: str, data: Any = None) -> None:
@@ -58,9 +60,9 @@ class Overrun(AcpError):
 class ConnectionClosed(AcpError):
     """The connection ended.
 
-    ``reason`` is a short sentence; ``exit_code`` (int) and ``signal`` (name, as ``"SIGKILL"``) tell how a child process
-    ended; ``stderr_tail`` (bytes) is the last part of what it wrote to stderr; ``unsent`` says how many bytes that had
-    been admitted did not go out.
+    ``reason`` is a short sentence; ``exit_code`` (int) and ``signal`` (name, as ``"SIGKILL"``) tell how a child
+    process ended; ``stderr_tail`` (bytes) is the last part of what it wrote to stderr; ``unsent`` says how many
+    bytes that had been admitted did not go out.
     """
 
     def __init__(

@@ -1,7 +1,8 @@
 """Pressure, counted in wire bytes.
 
-The wire has no credit frame: the only way to slow a peer is to stop reading. A ``Gate`` says when: it shuts at its high
-watermark and opens again at its low one. The ``Outbox`` holds what was admitted and not yet taken by the transport.
+The wire has no credit frame: the only way to slow a peer is to stop reading. A ``Gate`` says when: it shuts at its
+high watermark and opens again at its low one. The ``Outbox`` holds what was admitted and not yet taken by the
+transport.
 """
 
 from __future__ import annotations
@@ -21,10 +22,11 @@ Clock = Callable[[], float]
 class Limits(msgspec.Struct, frozen=True, kw_only=True):
     """Every bound of a connection, in bytes unless said otherwise.
 
-    ``inbox_*`` bound what the host has not finished, ``outbox_*`` what the transport has not taken: reading or admitting
-    stops at ``high``, goes on at ``low``, and nothing passes ``hard``. ``max_frame`` is the longest line that is taken,
-    ``max_send_frame`` the longest that is sent. ``stall_timeout`` (seconds) is how long a hard cap may stand still.
-    ``max_running`` requests run at once, ``max_batch`` entries make a batch. ``read_size`` is the most that one read takes.
+    ``inbox_*`` bound what the host has not finished, ``outbox_*`` what the transport has not taken: reading or
+    admitting stops at ``high``, goes on at ``low``, and nothing passes ``hard``. ``max_frame`` is the longest line
+    that is taken, ``max_send_frame`` the longest that is sent. ``stall_timeout`` (seconds) is how long a hard cap
+    may stand still. ``max_running`` requests run at once, ``max_batch`` entries make a batch. ``read_size`` is the
+    most that one read takes.
     """
 
     inbox_high: int = 256 * KIB

@@ -1,7 +1,8 @@
 """The receive buffer and the C scan: bytes in, frames and groups out.
 
-Reads go straight into a buffer that lives on; one call into C per read finds everything. An engine owns a buffer only
-while it holds part of a line: otherwise all engines of a thread share one, so that an idle connection costs nothing.
+Reads go straight into a buffer that lives on; one call into C per read finds everything. An engine owns a buffer
+only while it holds part of a line: otherwise all engines of a thread share one, so that an idle connection costs
+nothing.
 """
 
 from __future__ import annotations
@@ -79,7 +80,9 @@ class Batch:
 
 
 class Framer:
-    """Finds the lines of one stream. ``flags``: an ``ACP_`` level and options; ``max_frame`` and ``read_size`` in bytes."""
+    """Finds the lines of one stream. ``flags``: an ``ACP_`` level and options; ``max_frame`` and ``read_size`` in
+    bytes.
+    """
 
     __slots__ = (
         "_batch",
@@ -128,7 +131,8 @@ class Framer:
         return buffer.view[self._end : self._end + self._room]
 
     def _make_room(self, buffer: Buffer) -> Buffer:
-        """Move the unfinished line to the front, or, when it fills half of the buffer, to one that holds the longest line.
+        """Move the unfinished line to the front, or, when it fills half of the buffer, to one that holds the longest
+        line.
 
         Either way at least as many bytes have been read since the last move as are moved now: the work stays linear.
         """

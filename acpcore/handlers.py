@@ -29,7 +29,9 @@ class Handler:
 
 
 class Handlers:
-    """The handlers of one connection, or of many. ``profile`` says how typed params are decoded (see ``acpcore.schema``)."""
+    """The handlers of one connection, or of many. ``profile`` says how typed params are decoded (see
+    ``acpcore.schema``).
+    """
 
     def __init__(self, *, profile: Any = None) -> None:
         self._requests: dict[str, Handler] = {}
@@ -40,9 +42,10 @@ class Handlers:
     def on(self, what: Any, *, decode: Decoder | None = None) -> Callable[[F], F]:
         """Register a function (``def`` or ``async def``), as a decorator.
 
-        ``what`` is a schema type (which knows its method and whether it is a request), a method name, ``"*"`` for every
-        method that has no handler of its own, or an event kind: ``TerminalBytes`` (then chunks of terminal output come
-        decoded and joined), ``BadFrame``, ``FrameTooLarge``, ``Truncated``, ``Response`` (answers to no call).
+        ``what`` is a schema type (which knows its method and whether it is a request), a method name, ``"*"`` for
+        every method that has no handler of its own, or an event kind: ``TerminalBytes`` (then chunks of terminal
+        output come decoded and joined), ``BadFrame``, ``FrameTooLarge``, ``Truncated``, ``Response`` (answers to no
+        call).
 
         The function gets the ``Request``, ``Notification`` or event. What a request's handler returns is the result;
         ``decode`` makes ``params`` of the raw JSON (bytes) when ``what`` is a name.

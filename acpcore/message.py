@@ -1,7 +1,7 @@
 """JSON-RPC 2.0: what a connection says to its host (events) and how messages are written.
 
-Events hold their wire bytes and are decoded when they are asked for: decoded JSON is 7 to 24 times its wire size, so what
-waits, waits as bytes.  https://agentclientprotocol.com/protocol/v2/draft/overview
+Events hold their wire bytes and are decoded when they are asked for: decoded JSON is 7 to 24 times its wire size, so
+what waits, waits as bytes.  https://agentclientprotocol.com/protocol/v2/draft/overview
 """
 
 from __future__ import annotations
@@ -76,7 +76,9 @@ _error_decoder = msgspec.json.Decoder(ErrorObject)
 
 
 class Event:
-    """Something that came from the peer. ``size`` is its share of the wire in bytes, ``offset`` where it began in the stream."""
+    """Something that came from the peer. ``size`` is its share of the wire in bytes, ``offset`` where it began in
+    the stream.
+    """
 
     __slots__ = ("counted", "offset", "size")
 
@@ -89,8 +91,9 @@ class Event:
 class Message(Event):
     """A request or a notification.
 
-    ``method`` is its name, ``session_id`` the ``sessionId`` of its params if that is a string, ``line`` the whole message
-    as it came (bytes, or a memoryview of a buffer of its own when it is very large), ready to be forwarded unchanged.
+    ``method`` is its name, ``session_id`` the ``sessionId`` of its params if that is a string, ``line`` the whole
+    message as it came (bytes, or a memoryview of a buffer of its own when it is very large), ready to be forwarded
+    unchanged.
     """
 
     __slots__ = ("_decoder", "_end", "_params", "_start", "conn", "line", "method", "session_id")
@@ -119,7 +122,9 @@ class Message(Event):
 
     @property
     def params(self) -> Any:
-        """The params: of the type the handler was registered with, else plain Python objects. Raises ``InvalidParams``."""
+        """The params: of the type the handler was registered with, else plain Python objects. Raises
+        ``InvalidParams``.
+        """
         if self._params is _UNDECODED:
             raw = self.raw_params
             if self._decoder is not None:
@@ -159,8 +164,8 @@ class Answerer(Protocol):
 class Request(Message):
     """A message that has to be answered exactly once, by :meth:`reply` or :meth:`fail`.
 
-    ``id`` is the peer's id (int, str or ``None``); ``id_token`` the same as it stood on the wire, which is how it is echoed.
-    ``cancelled`` turns true when the peer no longer wants the result; the request must still be answered.
+    ``id`` is the peer's id (int, str or ``None``); ``id_token`` the same as it stood on the wire, which is how it is
+    echoed. ``cancelled`` turns true when the peer no longer wants the result; the request must still be answered.
     https://agentclientprotocol.com/protocol/v2/draft/cancellation
     """
 
@@ -194,14 +199,36 @@ class Request(Message):
         return f"<Request {self.method} id={self.id!r} session={self.session_id!r} size={self.size}>"
 
 
-class Updates(Event):
+class Group(Event):
+    """Neighbouring messages of one kind in one event; ``expand()`` gives one event a message."""
+
+    __slots__ = ()
+
+    def expand(self) -> list[Notification]:
+        """One event a message, equal to what an ungrouped engine gives."""
+        raise NotImplementedError
+
+    def split(self) -> list[Notification]:
+        """The same, to be used in place of the group: each message takes its share of the group's bytes with it."""
+        messages = self.expand()
+        rest = self.size
+        for message in messages:
+            message.size = min(message.size, rest)
+            message.counted = self.counted
+            rest -= message.size
+        messages[-1].size += rest
+        self.counted = False
+        return messages
+
+
+class Updates(Group):
     """A run of neighbouring ``session/update`` notifications of known kinds, kept as their lines.
 
     ``lines`` (bytes) are the messages with their newlines, ``count`` says how many, ``expand()`` gives one
     ``Notification`` each. Runs hold at most 32 messages and may mix sessions.
     """
 
-    __slots__ = ("_frames", "_base", "count", "lines")
+    __slots__ = ("_base", "_frames", "count", "lines")
 
     def __init__(self, lines: bytes, count: int, frames: bytes, base: int, offset: int) -> None:
         self.lines = lines
@@ -237,11 +264,11 @@ class Updates(Event):
         return f"<Updates count={self.count} size={self.size}>"
 
 
-class TerminalBytes(Event):
+class TerminalBytes(Group):
     """Neighbouring output chunks of one terminal, decoded and joined.
 
-    ``data`` are the terminal's bytes (bytes), ``session_id`` and ``terminal_id`` say whose, ``sizes`` how many bytes each
-    chunk had. https://agentclientprotocol.com/protocol/v2/draft/tool-calls
+    ``data`` are the terminal's bytes (bytes), ``session_id`` and ``terminal_id`` say whose, ``sizes`` how many bytes
+    each chunk had. https://agentclientprotocol.com/protocol/v2/draft/tool-calls
     """
 
     __slots__ = ("_frames", "data", "session_id", "terminal_id")
@@ -261,7 +288,9 @@ class TerminalBytes(Event):
         return [words[DATA + 1] for words in frame_words(self._frames)]
 
     def expand(self) -> list[Notification]:
-        """One ``session/update`` a chunk. The lines are written anew: the members are those that came, their order may not be."""
+        """One ``session/update`` a chunk. The lines are written anew: the members are those that came, their order
+        may not be.
+        """
         result = []
         at = 0
         first = None
@@ -284,8 +313,8 @@ class TerminalBytes(Event):
 class Response(Event):
     """An answer. ``matched`` tells whether it answered an own call (then ``call`` is that call).
 
-    ``raw_result`` is the JSON text of a result, ``error`` an ``ErrorObject``; exactly one of them is not ``None``. ``broken``:
-    the peer did not say so, its answer was lost (it was larger than the limit).
+    ``raw_result`` is the JSON text of a result, ``error`` an ``ErrorObject``; exactly one of them is not ``None``.
+    ``broken``: the peer did not say so, its answer was lost (it was larger than the limit).
     """
 
     __slots__ = ("broken", "call", "error", "id", "line", "raw_result", "session_id")
@@ -330,10 +359,10 @@ class Response(Event):
 class BadFrame(Event):
     """A line that is not a message.
 
-    ``reason`` is one of the names in ``REASONS`` (or ``duplicate_id``: the id of a request that is not answered yet),
-    ``offset`` where in the stream it went wrong (bytes; for noise before JSON: where the JSON may begin), ``column`` the
-    same within the line, ``preview`` at most 80 bytes of the line as text, ``call`` the own call that fails because of it,
-    ``answerable`` whether it may be answered at all, ``hint`` a likely cause for known faults.
+    ``reason`` is one of the names in ``REASONS`` (or ``duplicate_id``: the id of a request that is not answered
+    yet), ``offset`` where in the stream it went wrong (bytes; for noise before JSON: where the JSON may begin),
+    ``column`` the same within the line, ``preview`` at most 80 bytes of the line as text, ``call`` the own call that
+    fails because of it, ``answerable`` whether it may be answered at all, ``hint`` a likely cause for known faults.
     """
 
     __slots__ = ("answerable", "call", "column", "hint", "id", "length", "preview", "reason", "salvaged")
@@ -357,9 +386,11 @@ class BadFrame(Event):
 
 
 class FrameTooLarge(Event):
-    """A line beyond the limit, told as soon as it passed it; the rest of it is thrown away and the next line is read.
+    """A line beyond the limit, told as soon as it passed it; the rest of it is thrown away and the next line is
+    read.
 
-    ``limit`` is the limit (bytes), ``id`` and ``method`` what the line's beginning shows, ``call`` the own call it answered.
+    ``limit`` is the limit (bytes), ``id`` and ``method`` what the line's beginning shows, ``call`` the own call it
+    answered.
     """
 
     __slots__ = ("call", "id", "limit", "method")
@@ -416,7 +447,7 @@ class Call:
 def expand(events: Iterable[Event]) -> Iterator[Event]:
     """One event a message: groups are taken apart, the rest passes."""
     for event in events:
-        if isinstance(event, (Updates, TerminalBytes)):
+        if isinstance(event, Group):
             yield from event.expand()
         else:
             yield event
@@ -442,7 +473,9 @@ def frame_words(frames: bytes) -> list[list[int]]:
 
 
 def decode_json(raw: Bytes) -> Any:
-    """Plain Python objects of JSON that the scan has accepted. ``InvalidParams`` for numbers no float or int can hold."""
+    """Plain Python objects of JSON that the scan has accepted. ``InvalidParams`` for numbers no float or int can
+    hold.
+    """
     try:
         return _any_decoder.decode(raw)
     except (msgspec.MsgspecError, RecursionError, ValueError) as error:
@@ -491,9 +524,11 @@ def decode_text(body: bytes) -> str:
 
 
 def encode_json(value: Any) -> bytes:
-    """JSON of a value. Raw bytes are checked, and line breaks between their tokens become spaces, by :func:`build_line`.
+    """JSON of a value. Raw bytes are checked, and line breaks between their tokens become spaces, by
+    :func:`build_line`.
 
-    ``UsageError`` when the value cannot be JSON (a lone surrogate, an unknown type); NaN and infinities become ``null``.
+    ``UsageError`` when the value cannot be JSON (a lone surrogate, an unknown type); NaN and infinities become
+    ``null``.
     """
     try:
         return _encoder.encode(value)
@@ -598,9 +633,7 @@ class TerminalHead:
         size = len(data)
         room = self._size + lib.acp_base64_size(size) + 8
         line = bytearray(room)
-        used = lib.acp_terminal_chunk(
-            ffi.from_buffer(line), room, self._head, self._size, ffi.from_buffer(data), size
-        )
+        used = lib.acp_terminal_chunk(ffi.from_buffer(line), room, self._head, self._size, ffi.from_buffer(data), size)
         if used < 0:
             raise UsageError("chunk is too large")
         return bytes(memoryview(line)[:used])

@@ -14,8 +14,9 @@ from .message import BadFrame, Event, Notification, Request, Response
 class Observation(msgspec.Struct, frozen=True):
     """One line. ``direction`` is ``"in"`` or ``"out"``, ``line`` its bytes without the newline.
 
-    ``kind`` is ``request``, ``notification``, ``result``, ``error``, ``batch`` or ``bad``; ``method`` and ``id`` are those of
-    the envelope, ``session_id`` the ``sessionId`` of its params or result, each ``None`` where there is none.
+    ``kind`` is ``request``, ``notification``, ``result``, ``error``, ``batch`` or ``bad``; ``method`` and ``id`` are
+    those of the envelope, ``session_id`` the ``sessionId`` of its params or result, each ``None`` where there is
+    none.
     """
 
     direction: Literal["in", "out"]

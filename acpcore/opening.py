@@ -1,4 +1,6 @@
-"""Ways to get a connection: start an agent, be one, connect, serve; and running a program on the fastest loop there is."""
+"""Ways to get a connection: start an agent, be one, connect, serve; and running a program on the fastest loop there
+is.
+"""
 
 from __future__ import annotations
 
@@ -38,11 +40,11 @@ def spawn(
 ) -> Connection:
     """A client connection to an agent that is started as a child process: ``async with spawn([...]) as conn``.
 
-    ``argv``, ``cwd``, ``env`` as for ``subprocess``. ``stdio``: plain pipes, or a socketpair, which is faster and which
-    not every program accepts; ``pipe_size`` (bytes) asks for larger pipes. stderr is drained for ever: its last
-    ``stderr_tail`` bytes stand in ``ConnectionClosed``, ``on_stderr(bytes)`` sees all of it. Closing ends the child's stdin,
-    waits ``exit_timeout`` seconds, sends SIGTERM to its process group, waits ``term_timeout``, then SIGKILL.
-    ``options`` as for ``Connection``. https://agentclientprotocol.com/protocol/v2/draft/transports
+    ``argv``, ``cwd``, ``env`` as for ``subprocess``. ``stdio``: plain pipes, or a socketpair, which is faster and
+    which not every program accepts; ``pipe_size`` (bytes) asks for larger pipes. stderr is drained for ever: its
+    last ``stderr_tail`` bytes stand in ``ConnectionClosed``, ``on_stderr(bytes)`` sees all of it. Closing ends the
+    child's stdin, waits ``exit_timeout`` seconds, sends SIGTERM to its process group, waits ``term_timeout``, then
+    SIGKILL. ``options`` as for ``Connection``. https://agentclientprotocol.com/protocol/v2/draft/transports
     """
     options.setdefault("role", "client")
     transport = ProcessTransport(
@@ -62,7 +64,8 @@ def spawn(
 
 
 def stdio(handlers: Handlers | None = None, *, isolate: bool = True, **options: Any) -> Connection:
-    """An agent's connection over this process's stdin and stdout: ``async with stdio(handlers) as conn: await conn.closed``.
+    """An agent's connection over this process's stdin and stdout: ``async with stdio(handlers) as conn: await
+    conn.closed``.
 
     ``isolate`` points descriptor 0 at the null device and 1 at stderr while the connection lives, so that a stray
     ``print`` or a child process cannot corrupt the stream. ``options`` as for ``Connection``.
@@ -79,7 +82,9 @@ def connect(
     port: int | None = None,
     **options: Any,
 ) -> Connection:
-    """A client connection to a unix socket (``path``) or to ``host`` and ``port``. ``options`` as for ``Connection``."""
+    """A client connection to a unix socket (``path``) or to ``host`` and ``port``. ``options`` as for
+    ``Connection``.
+    """
     if (path is None) == (port is None):
         raise UsageError("give a path, or a host and a port")
     options.setdefault("role", "client")
@@ -167,7 +172,9 @@ def serve(
 
 
 def run(main: Coroutine[Any, Any, T], *, uvloop: bool | None = None) -> T:
-    """Run a coroutine to its end on a new loop: uvloop's where it is installed (``uvloop=False``: never). Sets no policy."""
+    """Run a coroutine to its end on a new loop: uvloop's where it is installed (``uvloop=False``: never). Sets no
+    policy.
+    """
     loop = _new_loop(uvloop)
     try:
         asyncio.set_event_loop(loop)

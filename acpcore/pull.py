@@ -1,4 +1,6 @@
-"""Events that wait to be pulled. They stand in the inbox gate until the next pull, so that a host's pace is the peer's."""
+"""Events that wait to be pulled. They stand in the inbox gate until the next pull, so that a host's pace is the
+peer's.
+"""
 
 from __future__ import annotations
 

@@ -1,7 +1,7 @@
 """Runs handlers on a loop, in the order the scheduler allows.
 
-A synchronous handler is called directly when nothing is in its way. Coroutines of notifications are run by worker tasks
-that go from one to the next: no task per notification. Every request has a task of its own.
+A synchronous handler is called directly when nothing is in its way. Coroutines of notifications are run by worker
+tasks that go from one to the next: no task per notification. Every request has a task of its own.
 """
 
 from __future__ import annotations
@@ -115,16 +115,8 @@ class Runner:
         if self._handlers.for_notification(m.UPDATE_METHOD) is None:
             self._conn.unclaimed(event)
             return
-        notifications = event.expand()
-        counted, event.counted = event.counted, False
-        rest = event.size
-        for notification in notifications:
+        for notification in event.split():
             notification.conn = self._conn
-            notification.size = min(notification.size, rest)
-            rest -= notification.size
-            notification.counted = counted
-        notifications[-1].size += rest
-        for notification in notifications:
             self._take_notification(notification)
 
     def _take_other(self, event: Event) -> None:

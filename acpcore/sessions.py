@@ -59,8 +59,8 @@ class SessionStream:
 class SessionStreams:
     """The open streams of a connection, and a little of what nobody has claimed.
 
-    A session's first updates may come before the answer that names it: updates without a handler are kept, newest last, up
-    to ``keep`` bytes, for a stream that is opened soon. They do not stand in the inbox gate.
+    A session's first updates may come before the answer that names it: updates without a handler are kept, newest
+    last, up to ``keep`` bytes, for a stream that is opened soon. They do not stand in the inbox gate.
     """
 
     def __init__(self, loop: asyncio.AbstractEventLoop, done: Callable[[Event], None], keep: int) -> None:

@@ -10,8 +10,8 @@ from collections.abc import Callable
 from typing import TYPE_CHECKING, Any
 
 from . import message as m
-from .engine import is_bulk
 from .errors import ConnectionClosed, UsageError
+from .outward import is_bulk, session_of
 
 if TYPE_CHECKING:
     from .connection import Connection
@@ -24,12 +24,19 @@ class ThreadSafe:
     """The part of a connection that any thread may use. Each method returns a ``concurrent.futures.Future``.
 
     What one thread sends keeps its order, also with what the loop sends after it: what was posted is sent before any
-    message of the loop. The future says how it went: a result, an error, or cancelled, which means not sent (for a request
-    whose bytes had left already: given up).
+    message of the loop. The future says how it went: a result, an error, or cancelled, which means not sent (for a
+    request whose bytes had left already: given up).
     """
 
-    def __init__(self, conn: Connection, loop: asyncio.AbstractEventLoop, posted: deque[Callable[[], None]]) -> None:
+    def __init__(
+        self,
+        conn: Connection,
+        loop: asyncio.AbstractEventLoop,
+        posted: deque[Callable[[], None]],
+        parts: Callable[[Any, Any], tuple[str, Any]],
+    ) -> None:
         self._conn = conn
+        self._parts = parts
         self._loop = loop
         self._posted = posted
         self._waiting: Counter[int] = Counter()  # messages of a thread that wait at a door
@@ -37,17 +44,18 @@ class ThreadSafe:
 
     def notify(self, method: Any, params: Any = None, *, bulk: bool | None = None) -> Result[None]:
         """``Connection.notify``. Raises ``UsageError`` for params that cannot be written."""
-        method, params = self._conn.notification_parts(method, params)
+        method, params = self._parts(method, params)
         line = m.notification_line(method, params)
         wanted = is_bulk(method) if bulk is None else bulk
-        return self._post(lambda behind: self._conn.enter_line(line, wanted or behind))
+        session_id = session_of(params, line)
+        return self._post(lambda behind: self._conn.enter_line(line, wanted or behind, session_id))
 
     def request(self, method: Any, params: Any = None, **options: Any) -> Result[Any]:
         """``Connection.request`` with its options; cancelling the future gives the call up."""
 
         def step(behind: bool) -> asyncio.Future[Any]:
             pending = self._conn.begin_call(method, params, **{**options, "bulk": options.get("bulk", False) or behind})
-            pending.future.add_done_callback(lambda _: self._conn.give_up(pending, True))
+            pending.future.add_done_callback(lambda _: self._conn.sender.give_up(pending, True))
             return pending.future
 
         return self._post(step, answered=True)
@@ -55,12 +63,12 @@ class ThreadSafe:
     def reply(self, request: m.Request, result: Any = None) -> Result[None]:
         """Answer a request."""
         line = m.result_line(request.id_token, result)
-        return self._post(lambda behind: self._conn.enter_answer(request, line, behind))
+        return self._post(lambda behind: self._conn.sender.send_answer(request, line, behind))
 
     def fail(self, request: m.Request, code: int, message: str, data: Any = None) -> Result[None]:
         """Answer a request with an error."""
         line = m.error_line(request.id_token, code, message, m.NO_DATA if data is None else data)
-        return self._post(lambda behind: self._conn.enter_answer(request, line, behind))
+        return self._post(lambda behind: self._conn.sender.send_answer(request, line, behind))
 
     def flush(self) -> Result[None]:
         """``Connection.flush``, after what this thread sent before."""
