@@ -58,8 +58,7 @@ class Reader:
         self._answers_noise = answers_noise
         self._salvage = salvage
         self._names: dict[bytes, str] = {}
-        self._skipping: FrameTooLarge | None = None
-        self._skip_is_response = False
+        self._skipping: tuple[FrameTooLarge, int] | None = None  # a line whose end may show its id, with its flags
         self.dropped_answers = 0
 
     def read(self, batch: Batch, events: list[Event]) -> None:
@@ -69,11 +68,23 @@ class Reader:
             kind = groups[i + 4]
             if kind == lib.ACP_G_ONE:
                 self._read_frame(batch, groups[i], events)
+            elif kind == lib.ACP_G_UPDATES and groups[i + 3] >= HANDED_OVER:
+                for frame in range(groups[i], groups[i] + groups[i + 1]):  # a large line is not copied into a run
+                    self._read_frame(batch, frame, events)
             else:
                 event = self._terminal(batch, groups, i) if kind == lib.ACP_G_TERMINAL else self._run(batch, groups, i)
+                if self._outward.observer is not None:
+                    self._observe_group(batch, groups, i)
                 self._take_in(event, events)
 
+    def _observe_group(self, batch: Batch, groups: list[int], i: int) -> None:
+        """An observer sees lines, whatever they are joined to."""
+        first, count = groups[i : i + 2]
+        for words in m.frame_words(bytes(batch.frame_bytes[first * 64 : (first + count) * 64])):
+            self._outward.observe("in", batch.memory[words[0] : words[0] + words[1]], None)
+
     def _take_in(self, event: Event, events: list[Event]) -> None:
+        """What the peer may send at will counts until the host is done with it; answers to own calls do not."""
         event.counted = True
         self._inbox.add(event.size)
         events.append(event)
@@ -167,6 +178,7 @@ class Reader:
         if words[m.KINDS] >> m.TAG_SHIFT & 0xFF == lib.ACP_T_TERMINAL_OUTPUT_CHUNK:
             event = self._large_chunk(batch, words)
             if event is not None:
+                self._observe_raw(batch, words, None)
                 self._take_in(event, events)
                 return
         notification = Notification.__new__(Notification)
@@ -175,7 +187,8 @@ class Reader:
             request = self.cancelled_request(notification)
             if request is not None:
                 request.cancelled = True
-        self._outward.observe("in", notification.line, notification)
+        if ending:
+            self._outward.observe("in", notification.line, notification)
         self._take_in(notification, events)
 
     def _large_chunk(self, batch: Batch, words: list[int]) -> TerminalBytes | None:
@@ -218,7 +231,8 @@ class Reader:
         request.engine = self._outward.answerer
         request.batch = answers
         request.answered = request.cancelled = request.started = False
-        self._outward.observe("in", request.line, request)
+        if ending:
+            self._outward.observe("in", request.line, request)
         if not self._ledger.claim(request):
             self._refuse_duplicate(request, events)
             return
@@ -240,7 +254,7 @@ class Reader:
         event.id = request.id
         line = m.error_line(request.id_token, m.INVALID_REQUEST, "The id belongs to a request that is not answered yet")
         self._answer_noise(line, request.batch)
-        events.append(event)
+        self._take_in(event, events)
 
     def _response(self, batch: Batch, words: list[int], events: list[Event], ending: int) -> None:
         kind = words[m.KINDS] >> m.KIND_SHIFT & 0xFF
@@ -259,8 +273,12 @@ class Reader:
             batch.offset + words[0],
             words[1] + ending,
         )
-        self._outward.observe("in", line, event)
-        events.append(event)
+        if ending:
+            self._outward.observe("in", line, event)
+        if event.matched:
+            events.append(event)
+        else:
+            self._take_in(event, events)
 
     # --- arrays
 
@@ -274,6 +292,7 @@ class Reader:
         if len(entries) > most:
             self._report_bad(batch, words, "params", events, f"more than {most} entries in a batch")
             return
+        self._observe_raw(batch, words, None)
         answers = AnswerBatch(self._outward)
         for entry in entries:
             kind = entry[m.KINDS] >> m.KIND_SHIFT & 0xFF
@@ -290,6 +309,7 @@ class Reader:
         if reason == "too_large":
             self._too_large(batch, words, events)
         elif reason == "truncated":
+            self._observe_raw(batch, words, None)
             events.append(Truncated(batch.offset + words[0], words[1]))
         elif not (self._salvage and reason in m.PARSE_REASONS and self._salvaged(batch, words, reason, events)):
             self._report_bad(batch, words, reason, events, None, answers)
@@ -307,10 +327,14 @@ class Reader:
         if event.answerable and self._answers_noise:
             code = m.PARSE_ERROR if reason in m.PARSE_REASONS else m.INVALID_REQUEST
             self._answer_noise(m.error_line(b"null", code, text or _reason_text(reason)), answers)
-        if self._outward.observer is not None:
-            self._outward.observe("in", bytes(batch.memory[words[0] : words[0] + words[1]]), event)
-        events.append(event)
+        if answers is None:
+            self._observe_raw(batch, words, event)
+        self._take_in(event, events)
         return event
+
+    def _observe_raw(self, batch: Batch, words: list[int], event: Event | None) -> None:
+        if self._outward.observer is not None:
+            self._outward.observe("in", batch.memory[words[0] : words[0] + words[1]], event)
 
     def _bad_event(self, batch: Batch, words: list[int], reason: str) -> BadFrame:
         off, size = words[0], words[1]
@@ -357,33 +381,37 @@ class Reader:
             self.dropped_answers += 1
 
     def _too_large(self, batch: Batch, words: list[int], events: list[Event]) -> None:
-        id = m.decode_id(self._token(batch, words)) if words[m.ID + 1] else None
+        token = self._token(batch, words)
+        id = m.decode_id(token) if token else None
         at, size = words[m.METHOD], words[m.METHOD + 1]
         method = self._name(batch.memory[at : at + size]) if size else None
-        self._skip_is_response = bool(words[m.KINDS] >> m.FLAGS_SHIFT & lib.ACP_F_RESPONSE) and method is None
-        call = self._ledger.match(id) if self._skip_is_response else None
+        flags = words[m.KINDS] >> m.FLAGS_SHIFT & 0xFF
+        call = self._ledger.match(id) if flags & lib.ACP_F_RESPONSE else None
         event = FrameTooLarge(batch.offset + words[0], self._limits.max_frame, id, method, call)
-        self._skipping = event
-        if id is not None and method is not None:
-            self._refuse_large(self._token(batch, words))
+        self._skipping = None if token else (event, flags)
+        if token and flags & lib.ACP_F_CALL:
+            self._refuse_large(token)
         events.append(event)
 
     def _skipped(self, words: list[int], events: list[Event]) -> None:
         """The end of a line that was too large: its last bytes may show the id that its beginning did not."""
-        event, self._skipping = self._skipping, None
-        if event is None or event.id is not None or not words[m.ID + 1]:
+        skipping, self._skipping = self._skipping, None
+        if skipping is None or not words[m.ID + 1]:
             return
+        event, flags = skipping
         token = self._framer.tail(words[m.ID], words[m.ID + 1])
-        if event.method is not None:
+        if flags & lib.ACP_F_CALL:
             self._refuse_large(token)
-        elif self._skip_is_response:
-            id = m.decode_id(token)
-            call = self._ledger.match(id)
-            if call is not None:
-                error = m.ErrorObject(m.INVALID_REQUEST, "the answer was larger than max_frame")
-                failure = Response(id, call, None, error, None, b"", event.offset, 0)
-                failure.broken = True
-                events.append(failure)
+        elif flags & lib.ACP_F_RESPONSE:
+            self._fail_large(m.decode_id(token), event, events)
+
+    def _fail_large(self, id: m.RequestId, event: FrameTooLarge, events: list[Event]) -> None:
+        call = self._ledger.match(id)
+        if call is not None:
+            error = m.ErrorObject(m.INVALID_REQUEST, "the answer was larger than max_frame")
+            failure = Response(id, call, None, error, None, b"", event.offset, 0)
+            failure.broken = True
+            events.append(failure)
 
     def _refuse_large(self, token: bytes) -> None:
         text = f"The message is larger than {self._limits.max_frame} bytes"
@@ -432,7 +460,8 @@ def _reason_text(reason: str) -> str:
 
 
 def _shifted(words: list[int], by: int) -> list[int]:
-    """A frame's words with every span moved."""
+    """A frame's words with every span moved that is there."""
     for at in (m.OFF, m.ID, m.METHOD, m.BODY, m.SESSION, m.ENTITY, m.DATA):
-        words[at] += by
+        if words[at] or words[at + 1]:
+            words[at] += by
     return words

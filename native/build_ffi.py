@@ -5,6 +5,7 @@ setup.py takes ``ffibuilder`` from here. Run as a script, it builds the module i
 
 from __future__ import annotations
 
+import os
 import re
 import shutil
 import sys
@@ -42,6 +43,7 @@ def options(base: Path) -> dict[str, Any]:
     found: dict[str, Any] = {
         "sources": [str(base / "native" / "src" / path.name) for path in sorted((ROOT / "native" / "src").glob("*.c"))],
         "include_dirs": [str(base / "native" / "include"), str(base / "native" / "src")],
+        "depends": [str(base / path.relative_to(ROOT)) for path in sorted((ROOT / "native").glob("*/*.h"))],
         "define_macros": [("ACP_STATIC", None)],
         "py_limited_api": not free_threaded(),
     }
@@ -64,7 +66,10 @@ def build_in_place() -> Path:
     """Compile in a temporary folder and put the module beside the Python sources."""
     with tempfile.TemporaryDirectory() as folder:
         built = Path(builder(ROOT).compile(tmpdir=folder))
-        return Path(shutil.copy(built, ROOT / "acpcore" / built.name))
+        target = ROOT / "acpcore" / built.name
+        fresh = target.with_name(f".{built.name}.{os.getpid()}")
+        shutil.copy(built, fresh)
+        return fresh.replace(target)  # at once: a process that runs on the old one must not see it change
 
 
 # setuptools wants paths that count from the project's root, where it runs.

@@ -71,11 +71,13 @@ typedef enum acp_tag {                   /* update.sessionUpdate of a session/up
 
 typedef enum acp_frame_flag {
   ACP_F_ESCAPED = 1,                     /* method, session or entity holds a JSON escape: use acp_string */
-  ACP_F_REPEATED = 2,                    /* a member that a span points at, or one above it, is repeated; the spans are those of the last one */
+  ACP_F_REPEATED = 2,                    /* a member of the message, its params, update or result is repeated (or there are too
+                                            many of names unknown here to tell); the spans are those of the last one */
   ACP_F_META = 4,                        /* params or update has _meta */
   ACP_F_DECODED = 8,                     /* data lies in the arena, otherwise in the scanned bytes */
-  ACP_F_RESPONSE = 16,                   /* ACP_BAD: has result or error, or an id and no method: never answer it */
-  ACP_F_EXACT = 32                       /* a session/update with no member beyond those of the spans: regrouping loses nothing */
+  ACP_F_RESPONSE = 16,                   /* ACP_BAD: has result or error, or an id and no method (a line that was cut: result or error): never answer it */
+  ACP_F_EXACT = 32,                       /* a session/update with no member beyond those of the spans: regrouping loses nothing */
+  ACP_F_CALL = 64                        /* ACP_R_TOO_LARGE: its beginning shows method or params, and neither result nor error */
 } acp_frame_flag;
 
 typedef struct acp_span { uint32_t off, len; } acp_span;     /* into the scanned bytes unless said otherwise */
@@ -86,7 +88,8 @@ typedef struct acp_frame {               /* 64 bytes, one a message */
   uint16_t method_id;                    /* acp_method_id of a known method, 0 otherwise */
   uint8_t id_type, reserved;
   acp_span id, method;                   /* id: the token (of a string: with its quotes); method: without quotes */
-  acp_span body;                         /* params, result or error value; ACP_BAD: off is where it went wrong, len 0 */
+  acp_span body;                         /* params, result or error value; ACP_BAD: off is where it went wrong (TOO_LARGE: the
+                                            first byte too many), len 0 */
   acp_span session, entity;              /* params.sessionId or result.sessionId; update.terminalId, messageId or toolCallId; without quotes */
   acp_span data;                         /* terminal bytes (ACP_F_DECODED: arena; else the string without quotes) or update.content */
 } acp_frame;
@@ -138,7 +141,8 @@ ACP_API const char *acp_method_name(uint32_t id);                     /* null be
 ACP_API uint32_t acp_tag_id(const uint8_t *name, uint32_t len);
 ACP_API const char *acp_tag_name(uint32_t tag);
 
-/* --- receive. max_frame: bytes of a line without its ending. flags: one level and options. ACP_OK or ACP_E_ARGUMENT. */
+/* --- receive. max_frame: bytes of a line without its newline, at least 1. flags: one level and options. ACP_OK or
+ * ACP_E_ARGUMENT. */
 ACP_API int32_t acp_scanner_init(acp_scanner *s, uint32_t max_frame, uint32_t flags);
 
 /* data begins with the bytes the last call did not consume. Whole lines become frames; taken->consumed ends behind the
@@ -146,8 +150,9 @@ ACP_API int32_t acp_scanner_init(acp_scanner *s, uint32_t max_frame, uint32_t fl
  * with data + consumed. A chunk that does not fit into the arena ends the call with ACP_MORE if the arena holds anything;
  * in an empty arena it comes undecoded (no ACP_F_DECODED) and acp_terminal_data takes it in pieces. When a line passes
  * max_frame it becomes one ACP_BAD/ACP_R_TOO_LARGE at once, with id and method if its first max_frame bytes show them;
- * the rest is consumed and ends as one ACP_SKIPPED. The frames are the same however the stream is cut; groups differ only
- * in where they are cut. Work is linear in the bytes given, over any cuts. ACP_OK, ACP_MORE or ACP_E_ARGUMENT. */
+ * the rest is consumed and ends as one ACP_SKIPPED (a line that would overwrite its tail waits for another call: ACP_MORE).
+ * The frames are the same however the stream is cut; groups differ only in where they are cut. Work is linear in the bytes
+ * given, over any cuts. ACP_OK, ACP_MORE or ACP_E_ARGUMENT. */
 ACP_API int32_t acp_scan(acp_scanner *s, const uint8_t *data, uint32_t size, uint32_t flags,
                          acp_frame *frames, uint32_t frames_cap, acp_group *groups, uint32_t groups_cap,
                          uint8_t *arena, uint32_t arena_cap, acp_taken *taken);
@@ -158,10 +163,12 @@ ACP_API int32_t acp_entries(const acp_scanner *s, const uint8_t *data, const acp
                             acp_frame *frames, uint32_t frames_cap);
 
 /* --- message. One line (or one message without a newline) without a scanner; same frame, same reasons. flags as above.
- * An empty or blank line is ACP_NONE. ACP_OK or ACP_E_ARGUMENT. */
+ * An empty or blank line is ACP_NONE; a line feed anywhere but at the end, or a byte-order mark, is ACP_R_JSON. ACP_OK or
+ * ACP_E_ARGUMENT. */
 ACP_API int32_t acp_message(const uint8_t *line, uint32_t size, uint32_t flags, acp_frame *frame);
 
-/* One JSON value with white space around it: ACP_OK; or ACP_E_JSON, *reason (an acp_reason) and *error_at say why and where. */
+/* One JSON value with white space around it, line feeds included: ACP_OK; or ACP_E_JSON, *reason (an acp_reason) and
+ * *error_at say why and where. */
 ACP_API int32_t acp_check(const uint8_t *json, uint32_t size, uint32_t *error_at, uint32_t *reason);
 
 /* The UTF-8 of a JSON string's inside (no quotes). Returns the length, at most size; ACP_E_ROOM, ACP_E_JSON. */
@@ -170,7 +177,8 @@ ACP_API int32_t acp_string(uint8_t *dst, uint32_t cap, const uint8_t *body, uint
 /* --- terminal and base64 (RFC 4648 section 4, padded; strict: alphabet, padding, trailing bits). Lengths are returned; dst and src
  * do not overlap. acp_terminal_data: the inside of a JSON string (escapes are accepted) to bytes; decodes as much as fits
  * in whole quanta, *used says how much of body that took; call again with the rest until it is all used. An error in any
- * part is ACP_E_BASE64 (bytes of earlier calls are then to be thrown away). Use acp_terminal_size to size dst at once. */
+ * part is ACP_E_BASE64 (bytes of earlier calls are then to be thrown away), no room for the first quantum ACP_E_ROOM. Use
+ * acp_terminal_size to size dst at once. */
 ACP_API uint32_t acp_terminal_size(const uint8_t *body, uint32_t size);                 /* upper bound of the bytes */
 ACP_API int32_t acp_terminal_data(uint8_t *dst, uint32_t cap, const uint8_t *body, uint32_t size, uint32_t *used);
 /* The constant beginning of a terminal's chunk lines, made once a terminal from raw UTF-8 names. Length, ACP_E_ROOM, ACP_E_JSON (not UTF-8). */
@@ -185,7 +193,8 @@ ACP_API int32_t acp_base64_decode(uint8_t *dst, uint32_t cap, const uint8_t *src
 
 /* --- send. One line, newline included. kind: ACP_REQUEST, ACP_NOTIFICATION, ACP_RESULT or ACP_ERROR. id: a JSON token
  * (integer, string or null; empty for a notification); method: raw UTF-8 (empty for a response); body: JSON, checked, line
- * breaks between tokens become spaces; may be empty (no params). Length; ACP_E_ROOM, ACP_E_JSON, ACP_E_ARGUMENT.
+ * breaks between tokens become spaces; may be empty (no params). Length; ACP_E_ROOM, ACP_E_JSON, ACP_E_ARGUMENT (also for
+ * parts that the kind must not or must have, params that are a bare scalar, an error without code and message).
  * acp_build_size: room that is always enough. */
 ACP_API uint32_t acp_build_size(uint32_t id_len, uint32_t method_len, uint32_t body_len);
 ACP_API int32_t acp_build(uint8_t *dst, uint32_t cap, uint32_t kind, const uint8_t *id, uint32_t id_len,

@@ -2,7 +2,7 @@
 
 #include <string.h>
 
-/* ---- tables: each character at its place in the 24 bits of a quantum; the top bit marks what is not in the alphabet */
+/* ---- tables: each character at its place in the 24 bits of a quantum; the top bit marks what is no such character */
 
 #define BASE64_BAD 0x80000000u
 #define BASE64_VALUE(c)                                                                                                \
@@ -14,7 +14,9 @@
 #define BASE64_64(c, s) BASE64_16(c, s), BASE64_16((c) + 16, s), BASE64_16((c) + 32, s), BASE64_16((c) + 48, s)
 #define BASE64_256(s) BASE64_64(0, s), BASE64_64(64, s), BASE64_64(128, s), BASE64_64(192, s)
 
-static const uint32_t base64_decode_table[4][256] = {{BASE64_256(18)}, {BASE64_256(12)}, {BASE64_256(6)}, {BASE64_256(0)}};
+static const uint32_t base64_decode_table[4][256] = {
+  {BASE64_256(18)}, {BASE64_256(12)}, {BASE64_256(6)}, {BASE64_256(0)},
+};
 static const char base64_alphabet[] = "ABCDEFGHIJKLMNOPQRSTUVWXYZabcdefghijklmnopqrstuvwxyz0123456789+/";
 
 /* ---- decoding */
@@ -30,10 +32,17 @@ static inline void base64_put(uint8_t *dst, uint32_t word) {
   dst[2] = (uint8_t)word;
 }
 
-/* Quanta without padding; errors are looked at once, at the end. */
+/* Quanta without padding; errors are looked at once, at the end. All but the last may write one byte too many: the next
+ * one overwrites it, and four bytes are one store. */
 static int base64_quanta(uint8_t *dst, const uint8_t *src, uint32_t quanta) {
   uint32_t bad = 0;
-  for (; quanta; quanta--, src += 4, dst += 3) {
+  for (; quanta > 1; quanta--, src += 4, dst += 3) {
+    uint32_t word = base64_word(src);
+    bad |= word;
+    base64_put(dst, word);
+    dst[3] = 0;
+  }
+  if (quanta) {
     uint32_t word = base64_word(src);
     bad |= word;
     base64_put(dst, word);

@@ -43,15 +43,16 @@ static int build_parts_fit(const build_message *m) {
 }
 
 static int build_id_is_valid(build_part id) {
-  acp_walk w = {id.text, id.text + id.len, id.text + id.len, NULL, ACP_R_NONE, 0, 0};
   if (!id.len) return 1;
+  acp_walk w = {id.text, id.text + id.len, id.text + id.len, NULL, ACP_R_NONE, 0, 0};
   if (acp_walk_value(&w, id.text, 1) != w.end) return 0;
   return id.text[0] == '"' || id.text[0] == 'n' || acp_is_int64(id.text, id.len);
 }
 
 static int build_body_is_valid(build_part body) {
+  if (!body.len) return 1;
   acp_walk w = {body.text, body.text + body.len, body.text + body.len, NULL, ACP_R_NONE, 1, 0};
-  return !body.len || acp_walk_text(&w, 1);
+  return acp_walk_text(&w, 1) != NULL;
 }
 
 /* The first byte of a valid body that is not white space. */
@@ -66,7 +67,7 @@ static int build_error_fits(build_part body) {
   const uint8_t *p = build_body_start(body), *end = body.text + body.len;
   acp_capture_start(&c, body.text, end, end, 0);
   c.w.breaks = 1;
-  return *p == '{' && acp_capture_error(&c, p + 1) && acp_envelope_error_fits(&c);
+  return *p == '{' && acp_capture_error(&c, p) && acp_envelope_error_fits(&c);
 }
 
 /* The shape that the kind asks of a valid body. */

@@ -22,6 +22,6 @@ void acp_capture_start(acp_capture *c, const uint8_t *base, const uint8_t *end, 
 /* Behind the bracket that opens a message -> behind the one that closes it, or null with w.at and w.reason. */
 const uint8_t *acp_capture_message(acp_capture *c, const uint8_t *p);
 
-/* The same for the value of a response's error alone. */
+/* At the bracket that opens the error of a response -> behind the one that closes it. */
 const uint8_t *acp_capture_error(acp_capture *c, const uint8_t *p);
 #endif

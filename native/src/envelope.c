@@ -55,13 +55,13 @@ static int looks_like_response(const acp_capture *c) {
 }
 
 static void identify_id(const acp_capture *c, acp_frame *frame) {
-  const acp_token *id = &c->top.value[ACP_K_ID];
+  const acp_token *id = acp_object_get(&c->top, ACP_K_ID);
   frame->id_type = id_type_of(c, id);
   if (frame->id_type != ACP_ID_NONE) frame->id = (acp_span){id->off, id->len};
 }
 
 static void identify_method(const acp_capture *c, acp_frame *frame) {
-  const acp_token *method = &c->top.value[ACP_K_METHOD];
+  const acp_token *method = acp_object_get(&c->top, ACP_K_METHOD);
   if (!acp_token_is_string(method)) return;
   frame->method = acp_token_inside(method);
   frame->method_id = method_number(c, method);
@@ -75,6 +75,15 @@ void acp_envelope_identify(const acp_capture *c, acp_frame *frame) {
   if (looks_like_response(c)) frame->flags |= ACP_F_RESPONSE;
 }
 
+/* Of a line that is cut only what is there counts: what its missing part may hold does not make it a response. */
+void acp_envelope_guess(const acp_capture *c, acp_frame *frame) {
+  int response = envelope_has(c, ACP_K_RESULT) || envelope_has(c, ACP_K_ERROR);
+  int call = !response && (envelope_has(c, ACP_K_METHOD) || envelope_has(c, ACP_K_PARAMS));
+  frame->flags &= (uint8_t)~ACP_F_RESPONSE;
+  if (response) frame->flags |= ACP_F_RESPONSE;
+  if (call) frame->flags |= ACP_F_CALL;
+}
+
 /* ---- the rules */
 
 typedef struct envelope_fault {
@@ -85,21 +94,22 @@ typedef struct envelope_fault {
 static const envelope_fault no_fault = {ACP_R_NONE, ACP_K_JSONRPC};
 
 static int version_fits(const acp_capture *c) {
-  const acp_token *t = &c->top.value[ACP_K_JSONRPC];
-  uint8_t text[4];
+  const acp_token *t = acp_object_get(&c->top, ACP_K_JSONRPC);
+  uint8_t spelled[4];
   if (!acp_token_is_string(t)) return 0;
-  acp_span inside = acp_token_inside(t);
-  return acp_unescape(text, sizeof text, c->w.base + inside.off, inside.len) == 3 && memcmp(text, "2.0", 3) == 0;
+  const uint8_t *text = acp_token_text(c, t) + 1;
+  if (!t->escaped) return t->len == 5 && memcmp(text, "2.0", 3) == 0;
+  return acp_unescape(spelled, sizeof spelled, text, t->len - 2) == 3 && memcmp(spelled, "2.0", 3) == 0;
 }
 
 static int params_fit(const acp_capture *c) {
-  uint8_t first = c->top.value[ACP_K_PARAMS].first;
+  uint32_t first = acp_object_get(&c->top, ACP_K_PARAMS)->first;
   if (!envelope_has(c, ACP_K_PARAMS) || first == '{' || first == '[' || first == 'n') return 1;
-  return method_is_extension(c, &c->top.value[ACP_K_METHOD]);
+  return method_is_extension(c, acp_object_get(&c->top, ACP_K_METHOD));
 }
 
 static envelope_fault call_fault(const acp_capture *c) {
-  if (!acp_token_is_string(&c->top.value[ACP_K_METHOD])) return (envelope_fault){ACP_R_METHOD, ACP_K_METHOD};
+  if (!acp_token_is_string(acp_object_get(&c->top, ACP_K_METHOD))) return (envelope_fault){ACP_R_METHOD, ACP_K_METHOD};
   if (envelope_has(c, ACP_K_RESULT)) return (envelope_fault){ACP_R_RESPONSE, ACP_K_RESULT};
   if (envelope_has(c, ACP_K_ERROR)) return (envelope_fault){ACP_R_RESPONSE, ACP_K_ERROR};
   if (!params_fit(c)) return (envelope_fault){ACP_R_PARAMS, ACP_K_PARAMS};
@@ -107,8 +117,8 @@ static envelope_fault call_fault(const acp_capture *c) {
 }
 
 int acp_envelope_error_fits(const acp_capture *c) {
-  const acp_token *code = &c->error.value[ACP_K_CODE];
-  return code->first && acp_is_int64(acp_token_text(c, code), code->len) && acp_token_is_string(&c->error.value[ACP_K_MESSAGE]);
+  const acp_token *code = acp_object_get(&c->error, ACP_K_CODE), *message = acp_object_get(&c->error, ACP_K_MESSAGE);
+  return code->first && acp_is_int64(acp_token_text(c, code), code->len) && acp_token_is_string(message);
 }
 
 static envelope_fault response_fault(const acp_capture *c) {
@@ -116,7 +126,7 @@ static envelope_fault response_fault(const acp_capture *c) {
   if (!result && !error) return (envelope_fault){id ? ACP_R_RESPONSE : ACP_R_METHOD, ACP_K_METHOD};
   if (result && error) return (envelope_fault){ACP_R_RESPONSE, ACP_K_ERROR};
   if (!id) return (envelope_fault){ACP_R_ID, ACP_K_ID};
-  if (error && (c->top.value[ACP_K_ERROR].first != '{' || !acp_envelope_error_fits(c)))
+  if (error && (acp_object_get(&c->top, ACP_K_ERROR)->first != '{' || !acp_envelope_error_fits(c)))
     return (envelope_fault){ACP_R_RESPONSE, ACP_K_ERROR};
   return no_fault;
 }
@@ -136,8 +146,8 @@ static void envelope_refuse(const acp_capture *c, uint32_t start, envelope_fault
 }
 
 static void envelope_body(const acp_capture *c, int key, const acp_object *inside, acp_frame *frame) {
-  const acp_token *body = &c->top.value[key];
-  const acp_token *session = &inside->value[ACP_K_SESSION];
+  const acp_token *body = acp_object_get(&c->top, key);
+  const acp_token *session = acp_object_get(inside, ACP_K_SESSION);
   if (!envelope_has(c, key)) return;
   frame->body = (acp_span){body->off, body->len};
   if (body->first != '{') return;
@@ -154,7 +164,7 @@ static void envelope_accept_call(const acp_capture *c, acp_frame *frame) {
 }
 
 static void envelope_accept_response(const acp_capture *c, acp_frame *frame) {
-  const acp_token *error = &c->top.value[ACP_K_ERROR];
+  const acp_token *error = acp_object_get(&c->top, ACP_K_ERROR);
   if (envelope_has(c, ACP_K_RESULT)) {
     frame->kind = ACP_RESULT;
     envelope_body(c, ACP_K_RESULT, &c->result, frame);

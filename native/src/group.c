@@ -57,7 +57,8 @@ static void group_extend(acp_group *last, const acp_frame *f, uint32_t end) {
   if (last->kind == ACP_G_TERMINAL) last->data.len += f->data.len;
 }
 
-static void group_begin(acp_group *fresh, uint32_t kind, const acp_frame *f, uint32_t number, uint32_t off, uint32_t len) {
+static void group_begin(acp_group *fresh, uint32_t kind, const acp_frame *f, uint32_t number, uint32_t off,
+                        uint32_t len) {
   memset(fresh, 0, sizeof *fresh);
   fresh->first = number;
   fresh->count = 1;
@@ -71,7 +72,8 @@ static void group_begin(acp_group *fresh, uint32_t kind, const acp_frame *f, uin
   fresh->data = f->data;
 }
 
-int acp_group_add(acp_grouping *g, acp_frame *frame, const acp_frame *previous, uint32_t number, uint32_t off, uint32_t len) {
+int acp_group_add(acp_grouping *g, acp_frame *frame, const acp_frame *previous, uint32_t number, uint32_t off,
+                  uint32_t len) {
   if (!g->groups) return 1;
   if (g->hot && is_terminal_chunk(frame) && !group_decode(g, frame)) return 0;
   uint32_t kind = group_kind_of(g, frame);

@@ -12,7 +12,8 @@ typedef struct acp_grouping {
   int hot;
 } acp_grouping;
 
-/* Adds the frame with the given number; its line (or what of it counts) is [off, off + len). previous: the frame before it.
- * 0 if groups or the arena are full: nothing has changed then. */
-int acp_group_add(acp_grouping *g, acp_frame *frame, const acp_frame *previous, uint32_t number, uint32_t off, uint32_t len);
+/* Adds the frame with the given number; its line (or what of it counts) is [off, off + len). previous: the frame before
+ * it. 0 if groups or the arena are full: then the frame is to be judged again in another call. */
+int acp_group_add(acp_grouping *g, acp_frame *frame, const acp_frame *previous, uint32_t number, uint32_t off,
+                  uint32_t len);
 #endif

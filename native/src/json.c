@@ -2,12 +2,11 @@
 
 #include <string.h>
 
-#include "plain.h"
 #include "utf8.h"
 
 /* ---- errors and white space */
 
-const uint8_t *acp_walk_fail(acp_walk *w, const uint8_t *p, uint8_t reason) {
+const uint8_t *acp_walk_fail(acp_walk *w, const uint8_t *p, uint32_t reason) {
   w->at = p;
   w->reason = reason;
   return NULL;
@@ -91,7 +90,7 @@ const uint8_t *acp_walk_inside(acp_walk *w, const uint8_t *p) {
   return NULL;
 }
 
-const uint8_t *acp_walk_string(acp_walk *w, const uint8_t *p) {
+const uint8_t *acp_walk_long_string(acp_walk *w, const uint8_t *p) {
   p = acp_walk_inside(w, p);
   return p == w->end ? acp_walk_fail(w, p, ACP_R_JSON) : p;
 }
@@ -153,29 +152,24 @@ static void nest_push(walk_nest *n, int object) {
   n->level++;
 }
 
-const uint8_t *acp_walk_colon(acp_walk *w, const uint8_t *p) {
-  p = acp_walk_space(w, p);
-  if (p == w->end || *p != ':') return acp_walk_unexpected(w, p);
-  return acp_walk_space(w, p + 1);
-}
-
 static const uint8_t *walk_key(acp_walk *w, const uint8_t *p) {
   if (p == w->end || *p != '"') return acp_walk_unexpected(w, p);
   p = acp_walk_string(w, p + 1);
   return p ? acp_walk_colon(w, p + 1) : NULL;
 }
 
-/* At a bracket -> at the first value inside, or at the bracket that closes it at once. */
+/* At the bracket that opens a container -> at what comes first inside. */
 static const uint8_t *walk_open(acp_walk *w, const uint8_t *p, walk_nest *n) {
-  int object = *p == '{';
   if (n->level >= ACP_MAX_DEPTH) return acp_walk_fail(w, p, ACP_R_DEPTH);
-  nest_push(n, object);
-  p = acp_walk_space(w, p + 1);
-  if (p < w->end && *p == (object ? '}' : ']')) return p;
-  return object ? walk_key(w, p) : p;
+  nest_push(n, *p == '{');
+  return acp_walk_space(w, p + 1);
 }
 
-/* Behind a value, the first or only one of the container: closes what ends here and goes on to the next value. */
+static int walk_closes(const acp_walk *w, const uint8_t *p, const walk_nest *n) {
+  return p < w->end && *p == (nest_is_object(n) ? '}' : ']');
+}
+
+/* Behind a value, or at the end of an empty container: closes what ends here and goes on to the next value. */
 static const uint8_t *walk_next(acp_walk *w, const uint8_t *p, walk_nest *n, uint32_t open) {
   while (n->level > open) {
     p = acp_walk_space(w, p);
@@ -191,10 +185,6 @@ static const uint8_t *walk_next(acp_walk *w, const uint8_t *p, walk_nest *n, uin
   return p;
 }
 
-static int opened_empty(const uint8_t *p, const uint8_t *end, const walk_nest *n) {
-  return p < end && *p == (nest_is_object(n) ? '}' : ']');
-}
-
 const uint8_t *acp_walk_value(acp_walk *w, const uint8_t *p, uint32_t open) {
   walk_nest nest;
   memset(&nest, 0, sizeof nest);
@@ -204,7 +194,10 @@ const uint8_t *acp_walk_value(acp_walk *w, const uint8_t *p, uint32_t open) {
     if (*p == '{' || *p == '[') {
       p = walk_open(w, p, &nest);
       if (!p) return NULL;
-      if (!opened_empty(p, w->end, &nest)) continue;
+      if (!walk_closes(w, p, &nest)) {
+        if (nest_is_object(&nest)) p = walk_key(w, p);
+        continue;
+      }
     } else {
       p = walk_leaf(w, p);
       if (!p) return NULL;

@@ -13,9 +13,9 @@ int acp_is_blank(const uint8_t *p, const uint8_t *end) {
   return p == end;
 }
 
-static void judge_refuse(acp_frame *frame, uint8_t reason, uint32_t off) {
+static void judge_refuse(acp_frame *frame, uint32_t reason, uint32_t off) {
   frame->kind = ACP_BAD;
-  frame->reason = reason;
+  frame->reason = (uint8_t)reason;
   frame->body = (acp_span){off, 0};
 }
 
@@ -89,9 +89,10 @@ uint32_t acp_judge_entry(const acp_text *text, uint32_t flags, acp_frame *frame)
 /* A number may go on behind the cut: its id is not whole unless something follows that ends it. */
 static void judge_drop_open_number(acp_capture *c, uint32_t end) {
   acp_token *id = &c->top.value[ACP_K_ID];
+  if (!acp_object_has(&c->top, ACP_K_ID) || id->first == '"' || id->first == 'n') return;
   uint32_t after = id->off + id->len;
   int refused = c->w.reason == ACP_R_UTF8 && c->w.at == c->w.base + after;
-  if (id->first != '"' && id->first != 'n' && (after == end || refused)) id->first = 0;
+  if (after == end || refused) id->first = 0;
 }
 
 void acp_judge_beginning(const acp_text *text, acp_frame *frame) {
@@ -102,6 +103,7 @@ void acp_judge_beginning(const acp_text *text, acp_frame *frame) {
   if (p < c.w.end && *p == '{') (void)acp_capture_message(&c, p + 1);
   judge_drop_open_number(&c, text->end);
   acp_envelope_identify(&c, frame);
+  acp_envelope_guess(&c, frame);
 }
 
 ACP_API int32_t acp_message(const uint8_t *line, uint32_t size, uint32_t flags, acp_frame *frame) {

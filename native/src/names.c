@@ -11,7 +11,7 @@ typedef struct names_entry {
 #define NAME(text) {text, (uint32_t)(sizeof(text) - 1)}
 #define NAMES_COUNT(list) ((uint32_t)(sizeof(list) / sizeof((list)[0])))
 
-/* The number of a method is its place, from 1; the commonest one stands first. */
+/* The number of a method is its place, from 1; the commonest one stands first (ACP_M_SESSION_UPDATE). */
 static const names_entry names_methods[] = {
   NAME("session/update"), NAME("initialize"), NAME("auth/login"), NAME("auth/logout"), NAME("session/new"),
   NAME("session/prompt"), NAME("session/cancel"), NAME("session/list"), NAME("session/delete"), NAME("session/fork"),

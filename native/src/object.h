@@ -8,7 +8,7 @@
 
 typedef struct acp_token {        /* a value as it stands in the text; first is 0 if it is missing or cut */
   uint32_t off, len;
-  uint8_t first, escaped;
+  uint32_t first, escaped;
 } acp_token;
 
 typedef struct acp_object {
@@ -23,13 +23,37 @@ typedef struct acp_object {
 /* The place of a name in value, or -1. The name is unescaped. */
 typedef int (*acp_key_of)(const uint8_t *name, uint32_t len);
 
-void acp_object_reset(acp_object *o);
+/* Only seen says which values there are, so nothing else needs clearing. */
+static inline void acp_object_reset(acp_object *o) { o->seen = o->count = o->others = o->repeated = 0; }
 
-/* Counts the member whose key stands at [key, key + len): the place of its name, or -1. The value is missing until it is stored. */
-int acp_object_note(acp_object *o, acp_key_of key_of, const uint8_t *key, uint32_t len, int escaped);
+/* Notes a name that nobody asked for, given as it stands in the text. */
+void acp_object_note_other(acp_object *o, const uint8_t *key, uint32_t len);
+
+/* The place of a name that is written with escapes. */
+int acp_object_escaped_key(acp_key_of key_of, const uint8_t *key, uint32_t len);
+
+/* The value is missing until it is stored. */
+static inline void acp_object_note_key(acp_object *o, int place) {
+  o->repeated |= (o->seen >> place) & 1u;
+  o->seen |= 1u << place;
+  o->value[place].first = 0;
+}
 
 /* Walks the value at p and stores it in *token once it is whole. */
-const uint8_t *acp_object_take(acp_walk *w, const uint8_t *p, uint32_t open, acp_token *token);
+static inline const uint8_t *acp_object_take(acp_walk *w, const uint8_t *p, uint32_t open, acp_token *token) {
+  int string = p < w->end && *p == '"';
+  const uint8_t *after = string ? acp_walk_string(w, p + 1) : acp_walk_value(w, p, open);
+  if (!after) return NULL;
+  after += string;
+  *token = (acp_token){(uint32_t)(p - w->base), (uint32_t)(after - p), *p, string ? w->escaped : 0};
+  return after;
+}
+
+/* A value that is missing is like one that was cut. */
+static inline const acp_token *acp_object_get(const acp_object *o, int key) {
+  static const acp_token missing = {0, 0, 0, 0};
+  return (o->seen >> key) & 1 ? &o->value[key] : &missing;
+}
 
 static inline int acp_object_has(const acp_object *o, int key) { return (o->seen >> key) & 1; }
 static inline int acp_token_is_string(const acp_token *t) { return t->first == '"'; }

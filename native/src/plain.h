@@ -21,6 +21,14 @@ static inline uint32_t acp_special16(const uint8_t *p) {
   return (uint32_t)_mm_movemask_epi8(_mm_or_si128(low, _mm_or_si128(quote, slash)));
 }
 
+/* The quote that ends a string within one block, all before it being plain; null: look closer. */
+static inline const uint8_t *acp_plain_short(const uint8_t *p, const uint8_t *end, const uint8_t *limit) {
+  if (limit - p < 16) return NULL;
+  uint32_t special = acp_special16(p);
+  const uint8_t *first = p + (special ? __builtin_ctz(special) : 0);
+  return special && *first == '"' && first < end ? first : NULL;
+}
+
 static inline const uint8_t *acp_plain_blocks(const uint8_t *p, const uint8_t *limit, int *found) {
   while (limit - p >= 16) {
     uint32_t special = acp_special16(p);
@@ -44,6 +52,11 @@ static inline uint64_t acp_special8(const uint8_t *p) {
   uint64_t quote = acp_zero_bytes(word ^ ACP_EACH_BYTE('"'));
   uint64_t slash = acp_zero_bytes(word ^ ACP_EACH_BYTE('\\'));
   return (word | low | quote | slash) & ACP_EACH_BYTE(0x80);
+}
+
+static inline const uint8_t *acp_plain_short(const uint8_t *p, const uint8_t *end, const uint8_t *limit) {
+  (void)p, (void)end, (void)limit;
+  return NULL;
 }
 
 static inline const uint8_t *acp_plain_blocks(const uint8_t *p, const uint8_t *limit, int *found) {

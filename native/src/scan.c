@@ -6,7 +6,10 @@
 #include "judge.h"
 #include "tail.h"
 
-enum scan_state { SCAN_STARTED = 1, SCAN_SKIPPING = 2 };  /* a line that is not blank was seen; its beginning is thrown away */
+enum scan_state {
+  SCAN_STARTED = 1,                  /* a line that is not blank was seen */
+  SCAN_SKIPPING = 2                  /* the rest of a line is thrown away */
+};
 enum scan_step { SCAN_ON, SCAN_WAIT, SCAN_FULL };
 
 typedef struct scan_run {            /* one call of acp_scan */
@@ -191,9 +194,12 @@ ACP_API int32_t acp_scan(acp_scanner *s, const uint8_t *data, uint32_t size, uin
                          uint32_t frames_cap, acp_group *groups, uint32_t groups_cap, uint8_t *arena, uint32_t arena_cap,
                          acp_taken *taken) {
   if (!s || !taken || (!data && size) || size > ACP_MAX_SIZE || (flags & ~(uint32_t)ACP_EOF)) return ACP_E_ARGUMENT;
-  if (size < s->searched || !scan_room_fits(s, frames, frames_cap, groups, groups_cap, arena, arena_cap)) return ACP_E_ARGUMENT;
+  if (!scan_room_fits(s, frames, frames_cap, groups, groups_cap, arena, arena_cap)) return ACP_E_ARGUMENT;
+  if (size < s->searched) return ACP_E_ARGUMENT;
+  uint8_t nowhere;  /* an arena of no bytes still needs an address to count from */
   scan_run r = {s, data, size, 0, frames, frames_cap, 0, {0}, (flags & ACP_EOF) != 0, 0};
-  r.grouping = (acp_grouping){data, groups_cap ? groups : NULL, groups_cap, 0, arena, arena_cap, 0, (s->flags & ACP_HOT) != 0};
+  r.grouping = (acp_grouping){data, groups_cap ? groups : NULL, groups_cap, 0, arena ? arena : &nowhere, arena_cap, 0,
+                              (s->flags & ACP_HOT) != 0};
   enum scan_step step = scan_all(&r);
   scan_report(&r, step, taken);
   s->position += r.at;

@@ -61,7 +61,7 @@ int32_t acp_unescape(uint8_t *dst, uint32_t cap, const uint8_t *body, uint32_t s
   return (int32_t)len;
 }
 
-static int string_is_valid(const uint8_t *body, uint32_t size, uint8_t *escaped) {
+static int string_is_valid(const uint8_t *body, uint32_t size, uint32_t *escaped) {
   acp_walk w = {body, body + size, body + size, NULL, ACP_R_NONE, 0, 0};
   int whole = acp_walk_inside(&w, body) == w.end;
   *escaped = w.escaped;
@@ -77,7 +77,7 @@ static uint32_t string_length(const uint8_t *body, uint32_t size) {
 }
 
 ACP_API int32_t acp_string(uint8_t *dst, uint32_t cap, const uint8_t *body, uint32_t size) {
-  uint8_t escaped = 0;
+  uint32_t escaped = 0;
   if (size > ACP_MAX_SIZE || cap > ACP_MAX_SIZE || (!body && size) || (!dst && cap)) return ACP_E_ARGUMENT;
   if (!size) return 0;
   if (!string_is_valid(body, size, &escaped)) return ACP_E_JSON;

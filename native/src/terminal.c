@@ -19,9 +19,10 @@ ACP_API uint32_t acp_terminal_size(const uint8_t *body, uint32_t size) {
 
 ACP_API int32_t acp_terminal_data(uint8_t *dst, uint32_t cap, const uint8_t *body, uint32_t size, uint32_t *used) {
   if (!used || size > ACP_MAX_SIZE || cap > ACP_MAX_SIZE || (!body && size) || (!dst && cap)) return ACP_E_ARGUMENT;
+  uint8_t nowhere;
   *used = 0;
   if (!size) return 0;
-  int32_t got = acp_decode_body(dst, cap, body, size, used);
+  int32_t got = acp_decode_body(dst ? dst : &nowhere, cap, body, size, used);
   if (got < 0) return ACP_E_BASE64;
   return *used ? got : ACP_E_ROOM;
 }
@@ -36,8 +37,8 @@ ACP_API int32_t acp_terminal_head(uint8_t *dst, uint32_t cap, const uint8_t *ses
   if ((!dst && cap) || (!session && session_len) || (!terminal && terminal_len)) return ACP_E_ARGUMENT;
   if (cap > ACP_MAX_SIZE || session_len > ACP_MAX_SIZE || terminal_len > ACP_MAX_SIZE) return ACP_E_ARGUMENT;
   if (!acp_is_utf8(session, session_len) || !acp_is_utf8(terminal, terminal_len)) return ACP_E_JSON;
-  uint64_t fixed = TERMINAL_LENGTH(TERMINAL_SESSION) + TERMINAL_LENGTH(TERMINAL_ENTITY) + TERMINAL_LENGTH(TERMINAL_DATA);
-  uint64_t needed = fixed + acp_escape_size(session, session_len) + acp_escape_size(terminal, terminal_len);
+  uint64_t needed = sizeof TERMINAL_SESSION + sizeof TERMINAL_ENTITY + sizeof TERMINAL_DATA - 3;
+  needed += acp_escape_size(session, session_len) + acp_escape_size(terminal, terminal_len);
   if (needed > cap) return ACP_E_ROOM;
   uint8_t *p = terminal_put(dst, TERMINAL_SESSION, TERMINAL_LENGTH(TERMINAL_SESSION));
   p = acp_escape(p, session, session_len);

@@ -7,7 +7,7 @@
 #define UPDATE_TAG 32             /* longer than any tag this library knows */
 
 static uint8_t update_tag(const acp_capture *c) {
-  const acp_token *t = &c->update.value[ACP_K_TAG];
+  const acp_token *t = acp_object_get(&c->update, ACP_K_TAG);
   uint8_t name[UPDATE_TAG];
   if (!acp_token_is_string(t)) return ACP_T_NONE;
   acp_span inside = acp_token_inside(t);
@@ -30,14 +30,14 @@ static int update_entity_key(uint8_t tag) {
 /* Each returns how many members it found a span for. */
 static uint32_t update_set_entity(const acp_capture *c, acp_frame *frame) {
   int key = update_entity_key(frame->tag);
-  if (key < 0 || !acp_token_is_string(&c->update.value[key])) return 0;
-  frame->entity = acp_token_inside(&c->update.value[key]);
-  if (c->update.value[key].escaped) frame->flags |= ACP_F_ESCAPED;
+  if (key < 0 || !acp_token_is_string(acp_object_get(&c->update, key))) return 0;
+  frame->entity = acp_token_inside(acp_object_get(&c->update, key));
+  if (acp_object_get(&c->update, key)->escaped) frame->flags |= ACP_F_ESCAPED;
   return 1;
 }
 
 static uint32_t update_set_data(const acp_capture *c, acp_frame *frame) {
-  const acp_token *data = &c->update.value[ACP_K_DATA], *content = &c->update.value[ACP_K_CONTENT];
+  const acp_token *data = acp_object_get(&c->update, ACP_K_DATA), *content = acp_object_get(&c->update, ACP_K_CONTENT);
   int terminal = frame->tag == ACP_T_TERMINAL_OUTPUT_CHUNK;
   if (terminal && acp_token_is_string(data)) {
     frame->data = acp_token_inside(data);
@@ -50,19 +50,24 @@ static uint32_t update_set_data(const acp_capture *c, acp_frame *frame) {
 
 /* Every member is one that a span or the tag stands for, so nothing is lost when only those are kept. */
 static int update_is_exact(const acp_capture *c, const acp_frame *frame, uint32_t spans) {
-  if (c->top.count != 3 || c->params.count != 2 || !acp_token_is_string(&c->params.value[ACP_K_SESSION])) return 0;
+  const acp_token *session = acp_object_get(&c->params, ACP_K_SESSION);
+  if (c->top.count != 3 || c->params.count != 2 || !acp_token_is_string(session)) return 0;
   if (frame->tag == ACP_T_NONE || c->update.count != spans + 1) return 0;
   return frame->tag != ACP_T_TERMINAL_OUTPUT_CHUNK || spans == 2;
 }
 
+static int update_has_meta(const acp_capture *c) {
+  return acp_object_has(&c->params, ACP_K_PARAMS_META) || acp_object_has(&c->update, ACP_K_UPDATE_META);
+}
+
 void acp_update_describe(const acp_capture *c, acp_frame *frame) {
-  static const char method[] = "session/update";
-  if (frame->method_id != acp_method_id((const uint8_t *)method, sizeof method - 1)) return;
-  if (c->top.value[ACP_K_PARAMS].first != '{' || c->params.value[ACP_K_UPDATE].first != '{') return;
+  if (frame->method_id != ACP_M_SESSION_UPDATE) return;
+  if (acp_object_get(&c->top, ACP_K_PARAMS)->first != '{') return;
+  if (acp_object_get(&c->params, ACP_K_UPDATE)->first != '{') return;
   frame->tag = update_tag(c);
   uint32_t spans = update_set_entity(c, frame);
   spans += update_set_data(c, frame);
   if (c->update.repeated) frame->flags |= ACP_F_REPEATED;
-  if (acp_object_has(&c->params, ACP_K_PARAMS_META) || acp_object_has(&c->update, ACP_K_UPDATE_META)) frame->flags |= ACP_F_META;
+  if (update_has_meta(c)) frame->flags |= ACP_F_META;
   if (update_is_exact(c, frame, spans)) frame->flags |= ACP_F_EXACT;
 }

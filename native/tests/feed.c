@@ -5,7 +5,7 @@
 #include <stdlib.h>
 #include <string.h>
 
-#define FEED_TWO_CUTS 160         /* longer streams are not fed at every pair of cuts */
+#define FEED_TWO_CUTS 100         /* longer streams are not fed at every pair of cuts */
 
 int feed_failures;
 
@@ -58,8 +58,8 @@ static void out_span(text_out *out, const char *name, const uint8_t *bytes, acp_
 }
 
 static void out_flags(text_out *out, uint8_t flags) {
-  static const char *const names[] = {"ESCAPED", "REPEATED", "META", "DECODED", "RESPONSE", "EXACT"};
-  for (int i = 0; i < 6; i++)
+  static const char *const names[] = {"ESCAPED", "REPEATED", "META", "DECODED", "RESPONSE", "EXACT", "CALL"};
+  for (int i = 0; i < 7; i++)
     if (flags & (1 << i)) out_format(out, " %s", names[i]);
 }
 

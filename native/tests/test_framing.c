@@ -129,11 +129,13 @@ static void response_flag(const char *stream, const char *want) {
 
 static void too_large_tells_responses(void) {
   response_flag("{\"id\":1,\"result\":\"0123456789012345678901234567890\"}\n",
-                "bad too_large integer id=1 @0+0 wrong@30 m0 RESPONSE\nskipped @50+0 m0\n");
+                "bad too_large integer id=1 @0+0 wrong@30 m0 RESPONSE\nskipped @51+0 m0\n");
   response_flag("{\"id\":1,\"method\":\"012345678901234567890123\"}\n",
-                "bad too_large integer id=1 @0+0 wrong@30 m0\nskipped @43+0 m0\n");
+                "bad too_large integer id=1 @0+0 wrong@30 m0 CALL\nskipped @44+0 m0\n");
+  response_flag("{\"id\":1,\"params\":\"0123456789012345678901234\"}\n",
+                "bad too_large integer id=1 @0+0 wrong@30 m0 CALL\nskipped @45+0 m0\n");
   response_flag("{\"id\":1,\"other\":\"0123456789012345678901234567890\"}\n",
-                "bad too_large integer id=1 @0+0 wrong@30 m0 RESPONSE\nskipped @49+0 m0\n");
+                "bad too_large integer id=1 @0+0 wrong@30 m0\nskipped @50+0 m0\n");
 }
 
 #define LONG "{\"result\":\"xxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxxx\""
