@@ -147,7 +147,7 @@ MSGSPEC = ("UNSET", "Meta", "UnsetType", "field")
 CUSTOM = ("Base64", "Custom", "first_that_fits")
 MODEL = (
     "STATES", "Double", "Int32", "Int64", "JsonObject", "Model", "Never", "Notification", "Request", "UInt16", "UInt32",
-    "UInt64", "become", "check_either", "check_uint64", "constant",
+    "UInt64", "become", "check_either", "check_uint64", "constant", "plain",
 )  # fmt: skip
 
 
@@ -330,6 +330,8 @@ def _post_init(shape: Shape) -> list[str]:
         body.append(f"check_uint64({', '.join(big)})")
     if shape.name in EITHER:
         body.append("check_either(self)")
+    if shape.name == "ToolCallPermissionSubject":
+        body.append("self.tool_call = plain(self.tool_call, ToolCallPatch)")
     if shape.name == STATE:
         body.append("if type(self) is StateUpdate:\n            become(self, STATES[self.state])")
     return ["", "    def __post_init__(self) -> None:", *(f"        {line}" for line in body)] if body else []
@@ -358,10 +360,13 @@ def _names(group: list[Shape]) -> list[str]:
 
 
 def _index(topics: dict[str, list[Shape]]) -> str:
-    names = sorted(topics)
-    lines = [f'"""{INDEX_DOC}"""', "", "from __future__ import annotations", ""]
-    lines.append(f"from .types import {', '.join(names)}")
-    lines += [f"from .types.{topic} import *  # noqa: F403" for topic in names]
-    lines += ["", "__all__: list[str] = []"]
-    lines += [f"__all__ += {topic}.__all__" for topic in names]
+    # The names are spelled out because type checkers lose a sum of lists at the next star import.
+    lines = ["# ruff: noqa: F403, F405", f'"""{INDEX_DOC}"""', "", "from __future__ import annotations", ""]
+    lines += [f"from .types.{topic} import *" for topic in sorted(topics)]
+    lines += [
+        "",
+        "__all__ = [",
+        *(f'"{name}",' for group in topics.values() for name in _names(group)),
+        "]",
+    ]
     return "\n".join(lines) + "\n"

@@ -9,17 +9,17 @@ from __future__ import annotations
 
 from msgspec import UNSET, UnsetType
 
+from acpcore.errors import InvalidParams
+
 from . import later, methods, v2
 from .decoding import decode, decoder
 from .encoding import enc_hook, encode
-from .errors import InvalidParams
 from .kept import kept_members
 from .methods import METHODS, Method
 from .model import Model, Notification, Request
 from .other import Other
 from .profiles import ALPHA2, PROFILES, STRICT, TOLERANT, Profile
 from .v2 import *  # noqa: F403
-from .v2 import __all__ as _types
 
 __all__ = [
     "ALPHA2",
@@ -45,4 +45,4 @@ __all__ = [
     "methods",
     "v2",
 ]
-__all__ += _types
+__all__ += v2.__all__

@@ -40,17 +40,23 @@ def decode_base64(text: object) -> bytes:
     """
     if not isinstance(text, str):
         raise ValueError("expected a base64 string")
+    # msgspec's decoder is several times faster than binascii's and strict but for the trailing bits. It reads JSON, so
+    # nothing in the text may look like an escape.
+    if "\\" in text:
+        raise ValueError("invalid base64")
     try:
-        data = binascii.a2b_base64(text)
-    except ValueError:
+        data = _unquoted(f'"{text}"')
+    except (msgspec.DecodeError, UnicodeError):
         raise ValueError("invalid base64") from None
-    if len(text) != (len(data) + 2) // 3 * 4 or not _ends_canonically(text, data):
+    if not _ends_canonically(text, data):
         raise ValueError("invalid base64")
     return data
 
 
+_unquoted = msgspec.json.Decoder(bytes).decode
+
+
 def _ends_canonically(text: str, data: bytes) -> bool:
-    # binascii skips foreign characters, which shows in the length, and ignores trailing bits, which shows here.
     tail = len(data) % 3
     return not tail or text.endswith(binascii.b2a_base64(data[-tail:], newline=False).decode())
 

@@ -38,20 +38,14 @@ def target(kind: Any) -> Any:
     return vars(kind).get("__acp_union__", kind) if isinstance(kind, type) else kind
 
 
-class _Happy(dict[Any, Callable[[Any], Any]]):
-    def __missing__(self, kind: Any) -> Callable[[Any], Any]:
-        found = self[kind] = decoder(kind).decode
-        return found
-
-
-_happy = _Happy()
+# The bound ``decode`` of each decoder asked for. A plain dict: the fastest thing to look into.
+_happy: dict[Any, Callable[[Any], Any]] = {}
 
 
 @overload
 def decode(
     kind: type[T],
     raw: Json | None,
-    *,
     profile: Profile = ...,
     on_dropped: Dropped | None = ...,
     keep_unknown: bool = ...,
@@ -60,7 +54,6 @@ def decode(
 def decode(
     kind: Any,
     raw: Json | None,
-    *,
     profile: Profile = ...,
     on_dropped: Dropped | None = ...,
     keep_unknown: bool = ...,
@@ -68,7 +61,6 @@ def decode(
 def decode(
     kind: Any,
     raw: Json | None,
-    *,
     profile: Profile = ALPHA2,
     on_dropped: Dropped | None = None,
     keep_unknown: bool = False,
@@ -86,6 +78,9 @@ def decode(
             return _happy[kind](raw)
         except REFUSED:
             pass
+        except KeyError:
+            _happy[kind] = decoder(kind).decode
+            return decode(kind, raw, profile, on_dropped)
         except TypeError:
             if raw is not None:
                 raise
@@ -100,7 +95,7 @@ def _carefully(kind: Any, raw: Json, profile: Profile, on_dropped: Dropped | Non
         kind = LATER.get(kind, kind)
     if profile is not ALPHA2 and not keep_unknown:
         try:
-            return _happy[kind](raw)
+            return decoder(kind).decode(raw)
         except REFUSED:
             pass
     return read(kind, raw, profile, on_dropped, keep_unknown)

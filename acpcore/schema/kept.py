@@ -5,7 +5,7 @@ They live in the ``__dict__`` of an instance of a subclass made for the purpose,
 
 from __future__ import annotations
 
-from functools import lru_cache
+from functools import cache
 from typing import Any
 
 import msgspec
@@ -15,7 +15,7 @@ __all__ = ["keep", "kept_members", "restored"]
 _SLOT = "unknown members"
 
 
-@lru_cache(maxsize=None)
+@cache
 def _kept_class(kind: type[msgspec.Struct]) -> type[msgspec.Struct]:
     return msgspec.defstruct(
         kind.__name__, [], bases=(kind,), module=kind.__module__, kw_only=True, dict=True, gc=True, eq=False
@@ -25,7 +25,7 @@ def _kept_class(kind: type[msgspec.Struct]) -> type[msgspec.Struct]:
 def keep(kind: type[msgspec.Struct], fields: dict[str, Any], unknown: dict[str, bytes]) -> msgspec.Struct:
     """An instance of (a subclass of) ``kind`` with ``unknown`` members: JSON by wire name."""
     made = _kept_class(kind)(**fields)
-    made.__dict__[_SLOT] = unknown
+    vars(made)[_SLOT] = unknown
     return made
 
 

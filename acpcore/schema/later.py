@@ -24,7 +24,7 @@ class PromptResponse(Alpha2PromptResponse, kw_only=True):
 
     message_id: MessageId | None = None
 
-    __acp_lenient__ = ("meta", "message_id")
+    __acp_lenient__ = ("meta", "message_id")  # type: ignore[assignment]
 
 
 class TerminalExitStatus(Alpha2TerminalExitStatus, kw_only=True):

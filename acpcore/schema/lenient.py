@@ -12,12 +12,13 @@ from typing import Any
 
 import msgspec
 
+from acpcore.errors import InvalidParams
+
 from .decoding import REFUSED
-from .errors import InvalidParams
 from .model import Request
 from .profiles import Profile
 from .readers import reader_for
-from .reading import Reading
+from .reading import Reading, is_null
 
 __all__ = ["read"]
 
@@ -32,7 +33,7 @@ def read(
         text = memoryview(_decode_raw(bytes(raw)))
     except REFUSED:
         raise InvalidParams("", "not valid JSON") from None
-    if text == b"null" and isinstance(kind, type) and issubclass(kind, Request):
+    if is_null(text) and isinstance(kind, type) and issubclass(kind, Request):
         text = memoryview(b"{}")
     reading = Reading(profile, keep_unknown)
     value = reader_for(kind).read(text, "", reading)

@@ -6,22 +6,40 @@ Fields are keyword-only and carry Python names; ``rename`` gives the wire names,
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeAlias
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, TypeAlias, TypeVar
 
-from msgspec import UNSET, Meta, Struct, UnsetType, field
+from msgspec import UNSET, Meta, Struct, field
 
 from .other import Other
 
 if TYPE_CHECKING:
-    from typing import Generic, TypeVar
+    from typing import Generic
 
     from .methods import Method
 
     R = TypeVar("R")
 
 __all__ = [
-    "UNSET", "UINT64_MAX", "Any", "Double", "Int32", "Int64", "STATES", "JsonObject", "Model", "Never", "Notification",     "Request", "UInt16", "UInt32", "UInt64", "UnsetType", "become", "check_either", "check_uint64", "constant", "field", "wire_name",
-]  # fmt: skip
+    "STATES",
+    "UINT64_MAX",
+    "Double",
+    "Int32",
+    "Int64",
+    "JsonObject",
+    "Model",
+    "Never",
+    "Notification",
+    "Request",
+    "UInt16",
+    "UInt32",
+    "UInt64",
+    "become",
+    "check_either",
+    "check_uint64",
+    "constant",
+    "plain",
+    "wire_name",
+]
 
 UINT64_MAX: Final = 2**64 - 1
 
@@ -87,6 +105,8 @@ else:
         __slots__ = ()
 
 
+M = TypeVar("M", bound=Model)
+
 JsonObject: TypeAlias = dict[str, Any]
 
 UInt16 = Annotated[int, Meta(ge=0, le=2**16 - 1)]
@@ -120,6 +140,13 @@ _set_class = object.__dict__["__class__"].__set__
 def become(value: Model, kind: type[Model]) -> None:
     """Turn ``value`` into its subclass ``kind``, which must add no field (Python refuses another layout)."""
     _set_class(value, kind)
+
+
+def plain(value: M, kind: type[M]) -> M:
+    """``value``, or a copy of it as the plain ``kind`` if it is of a subclass that writes a tag."""
+    if value.__struct_config__.tag is None:
+        return value
+    return kind(**{name: getattr(value, name) for name in kind.__struct_fields__})
 
 
 def constant(value: str) -> Any:

@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import types
-from functools import lru_cache
+from functools import cache
 from typing import Annotated, Any, Union, get_args, get_origin
 
 import msgspec
 
+from acpcore.errors import InvalidParams
+
 from .custom import Base64, Custom
 from .decoding import REFUSED, decoder, target
-from .errors import InvalidParams
 from .kept import keep
 from .later import LATER
-from .model import STATES, Model, Never
+from .model import STATES, Never
 from .other import Other
-from .reading import MISSING, Reader, Reading, joined, members_of, string_member
+from .profiles import ALPHA2
+from .reading import MISSING, Reader, Reading, is_null, joined, members_of, string_member
 from .scalars import Bytes, Free, FreeObject, Scalar
 from .types.envelope import RequestId
 
@@ -31,7 +33,7 @@ class Nullable:
         self.inner = inner
 
     def read(self, raw: memoryview, path: str, reading: Reading) -> Any:
-        return None if raw == b"null" else self.inner.read(raw, path, reading)
+        return None if is_null(raw) else self.inner.read(raw, path, reading)
 
 
 class Items:
@@ -76,12 +78,14 @@ class Mapping:
 
 
 class Object:
-    """A struct."""
+    """A struct: ours, or any other that holds some of ours."""
 
-    def __init__(self, kind: type[Model]) -> None:
+    def __init__(self, kind: type[msgspec.Struct]) -> None:
         self.kind = kind
+        self.inner: type[Other] | None = getattr(kind, "__acp_inner__", None)
+        self.either: tuple[str, ...] = getattr(kind, "__acp_either__", ())
         self.fields = [_Field(field, kind) for field in msgspec.structs.fields(kind)]
-        self.names = {field.wire for field in self.fields} | {kind.__struct_config__.tag_field}
+        self.names = {kind.__struct_config__.tag_field, *(field.wire for field in self.fields)}
         self._decode = decoder(kind).decode
 
     def read(self, raw: memoryview, path: str, reading: Reading) -> Any:
@@ -96,14 +100,13 @@ class Object:
         return self._unknown_inside(members, raw) or self._build(members, path, reading)
 
     def _unknown_inside(self, members: dict[str, memoryview], raw: memoryview) -> Other | None:
-        inner = self.kind.__acp_inner__
-        if inner is None:
+        if self.inner is None:
             return None
         try:
-            tag = string_member(members, inner.tag_field, "")
+            tag = string_member(members, self.inner.tag_field, "")
         except InvalidParams:
             return None  # the field of that name says what is wrong
-        return None if tag in inner.known else inner(tag, bytes(raw))
+        return None if tag in self.inner.known else self.inner(tag, bytes(raw))
 
     def _build(self, members: dict[str, memoryview], path: str, reading: Reading) -> Any:
         values: dict[str, Any] = {}
@@ -112,7 +115,7 @@ class Object:
             try:
                 field.read_into(values, members, path, reading)
             except InvalidParams as fault:
-                if field.name not in self.kind.__acp_either__:
+                if field.name not in self.either:
                     raise
                 faults.append(fault)
         try:
@@ -124,21 +127,21 @@ class Object:
         if reading.keep_unknown:
             unknown = {name: bytes(raw) for name, raw in members.items() if name not in self.names}
             if unknown:
-                return keep(
-                    STATES.get(values["state"], self.kind) if self.kind.__acp_inner__ else self.kind, values, unknown
-                )
+                # The class of a state is chosen here, for an object with unknown members cannot become another one.
+                kind = STATES.get(values.get("state", ""), self.kind) if self.inner else self.kind
+                return keep(kind, values, unknown)
         return self.kind(**values)
 
 
 class _Field:
     """A member of a struct."""
 
-    def __init__(self, field: msgspec.structs.FieldInfo, owner: type[Model]) -> None:
+    def __init__(self, field: msgspec.structs.FieldInfo, owner: type[msgspec.Struct]) -> None:
         self.name = field.name
         self.wire = field.encode_name
         self.required = field.required
-        self.lenient = field.name in owner.__acp_lenient__
-        self.reader = _reader(field.type, skip=field.name in owner.__acp_skip__)
+        self.lenient = field.name in getattr(owner, "__acp_lenient__", ())
+        self.reader = _reader(field.type, skip=field.name in getattr(owner, "__acp_skip__", ()))
 
     def read_into(self, values: dict[str, Any], members: dict[str, memoryview], path: str, reading: Reading) -> None:
         place = joined(path, self.wire)
@@ -160,18 +163,19 @@ class _Field:
 class Tagged:
     """A tagged union: a known variant, or an ``Other``."""
 
-    def __init__(self, kinds: list[type[Model]]) -> None:
+    def __init__(self, kinds: list[type[msgspec.Struct]]) -> None:
         config = kinds[0].__struct_config__
         self.tag_field = str(config.tag_field)
         self.variants = {str(kind.__struct_config__.tag): Object(kind) for kind in kinds if kind is not Never}
-        self.other = kinds[0].__acp_other__
+        self.other: type[Other] | None = getattr(kinds[0], "__acp_other__", None)
 
     def read(self, raw: memoryview, path: str, reading: Reading) -> Any:
         members = members_of(raw, path)
         tag = string_member(members, self.tag_field, path)
         if tag in self.variants:
             return self.variants[tag].read(raw, path, reading)
-        assert self.other is not None
+        if self.other is None:
+            raise InvalidParams(joined(path, self.tag_field), "unknown variant")
         return read_other(self.other, tag, members, raw, path)
 
 
@@ -182,9 +186,12 @@ def read_other(kind: type[Other], tag: str, members: dict[str, memoryview], raw:
     for name in kind.present:
         if name not in members:
             raise InvalidParams(joined(path, name), MISSING)
-    if kind.scoped and not (fits(members, "sessionId", str) or fits(members, "requestId", RequestId)):
+    if kind.scoped and not any(fits(members, name, scope) for name, scope in _SCOPES.items()):
         raise InvalidParams(path, "needs sessionId or requestId")
     return kind(tag, bytes(raw))
+
+
+_SCOPES: dict[str, Any] = {"sessionId": str, "requestId": RequestId}
 
 
 def fits(members: dict[str, memoryview], name: str, kind: Any) -> bool:
@@ -192,8 +199,8 @@ def fits(members: dict[str, memoryview], name: str, kind: Any) -> bool:
     if name not in members:
         return False
     try:
-        decoder(kind).decode(members[name])
-    except REFUSED:
+        reader_for(kind).read(members[name], name, Reading(ALPHA2, keep_unknown=False))
+    except InvalidParams:
         return False
     return True
 
@@ -214,10 +221,14 @@ class Untagged:
             except InvalidParams as fault:
                 faults.append(fault)
                 del reading.dropped[mark:]
-        raise max(faults, key=lambda fault: len(fault.path))
+        raise max(faults, key=_how_far)
 
 
-@lru_cache(maxsize=None)
+def _how_far(fault: InvalidParams) -> tuple[int, bool]:
+    return fault.path.count(".") + fault.path.count("["), fault.reason != MISSING
+
+
+@cache
 def reader_for(kind: Any) -> Reader:
     """The reader of a type or union (made once)."""
     return _reader(target(kind))
@@ -240,7 +251,7 @@ def _reader(kind: Any, skip: bool = False) -> Reader:
 
 
 def _class_reader(kind: Any) -> Reader:
-    if issubclass(kind, Model):
+    if issubclass(kind, msgspec.Struct):
         return Object(kind)
     if kind is Base64:
         return Bytes()
@@ -253,6 +264,6 @@ def _union_reader(options: tuple[Any, ...], skip: bool) -> Reader:
         return Nullable(_union_reader(tuple(rest), skip))
     if len(rest) == 1:
         return _reader(rest[0], skip)
-    if all(isinstance(option, type) and issubclass(option, Model) for option in rest):
+    if all(isinstance(option, type) and issubclass(option, msgspec.Struct) for option in rest):
         return Tagged(rest)
-    return Scalar(Union[tuple(rest)])
+    return Scalar(Union[tuple(rest)])  # noqa: UP007 (made of a tuple)

@@ -6,11 +6,12 @@ from typing import Any, Final, Protocol
 
 import msgspec
 
+from acpcore.errors import InvalidParams
+
 from .decoding import REFUSED
-from .errors import InvalidParams
 from .profiles import Profile
 
-__all__ = ["MISSING", "Reader", "Reading", "joined", "members_of", "string_member"]
+__all__ = ["MISSING", "Reader", "Reading", "is_null", "joined", "members_of", "string_member"]
 
 MISSING: Final = "required member is missing"
 
@@ -36,10 +37,17 @@ class Reading:
 class Reader(Protocol):
     """Reads the JSON text of one value; ``path`` is where it stands. Raises ``InvalidParams``."""
 
-    def read(self, raw: memoryview, path: str, reading: Reading) -> Any: ...
+    def read(self, raw: memoryview, path: str, reading: Reading) -> Any:
+        """The value."""
+
+
+def is_null(raw: memoryview) -> bool:
+    """Whether the text is ``null``; no other JSON value is four bytes long and begins with ``n``."""
+    return len(raw) == 4 and raw[0] == 0x6E
 
 
 def joined(path: str, name: str) -> str:
+    """The path of a member."""
     return f"{path}.{name}" if path else name
 
 

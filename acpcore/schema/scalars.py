@@ -7,9 +7,10 @@ from typing import Annotated, Any, Literal, Union, get_args, get_origin
 
 import msgspec
 
+from acpcore.errors import InvalidParams
+
 from .custom import decode_base64
 from .decoding import REFUSED, decoder
-from .errors import InvalidParams
 from .free import free_json, integral
 from .reading import Reading
 
@@ -22,6 +23,7 @@ class Free:
     """Any JSON."""
 
     def read(self, raw: memoryview, path: str, reading: Reading) -> Any:
+        """See ``Reader``."""
         try:
             return free_json(raw)
         except ValueError:
@@ -32,6 +34,7 @@ class FreeObject(Free):
     """An object of any JSON."""
 
     def read(self, raw: memoryview, path: str, reading: Reading) -> Any:
+        """See ``Reader``."""
         value = super().read(raw, path, reading)
         if not isinstance(value, dict):
             raise InvalidParams(path, "expected an object")
@@ -42,6 +45,7 @@ class Bytes:
     """Base64 text."""
 
     def read(self, raw: memoryview, path: str, reading: Reading) -> bytes:
+        """See ``Reader``."""
         try:
             text = _string(raw)
         except REFUSED:
@@ -62,6 +66,7 @@ class Scalar:
         self._most = upper_bound(kind)
 
     def read(self, raw: memoryview, path: str, reading: Reading) -> Any:
+        """See ``Reader``."""
         value = self._decoded(raw, path)
         if self._most is not None and value > self._most:
             raise InvalidParams(path, self._expected)

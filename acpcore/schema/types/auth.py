@@ -1,10 +1,10 @@
-"""ACP v2 types: auth.
+"""Logging in and out, and the ways to do it.
 
 Written by tools/generate_schema.py; changes belong there."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias, Union
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import field
 
@@ -13,9 +13,22 @@ from ..other import Other
 from .ids import AuthMethodId
 from .mcp import EnvVariable
 
+__all__ = [
+    "AuthEnvVar",
+    "AuthMethod",
+    "AuthMethodAgent",
+    "AuthMethodEnvVar",
+    "AuthMethodTerminal",
+    "LoginAuthRequest",
+    "LoginAuthResponse",
+    "LogoutAuthRequest",
+    "LogoutAuthResponse",
+    "OtherAuthMethod",
+]
+
 
 class OtherAuthMethod(Other):
-    """A AuthMethod of a kind this version does not know."""
+    """A ``AuthMethod`` whose ``type`` this version does not know."""
 
     __slots__ = ()
     tag_field = "type"
@@ -24,7 +37,7 @@ class OtherAuthMethod(Other):
 
 
 class AuthEnvVar(Model, kw_only=True):
-    """ACP ``AuthEnvVar``.
+    """A variable to ask the user for; ``secret`` unless told otherwise.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#authenvvar
     """
@@ -39,7 +52,7 @@ class AuthEnvVar(Model, kw_only=True):
 
 
 class AuthMethodEnvVar(Model, tag_field="type", tag="env_var", kw_only=True):
-    """ACP ``AuthMethodEnvVar``.
+    """The agent reads credentials from environment variables when it starts.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#authmethodenvvar
     """
@@ -57,7 +70,7 @@ class AuthMethodEnvVar(Model, tag_field="type", tag="env_var", kw_only=True):
 
 
 class AuthMethodTerminal(Model, tag_field="type", tag="terminal", kw_only=True):
-    """ACP ``AuthMethodTerminal``.
+    """The user logs in interactively: the client runs the agent in a terminal with these arguments.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#authmethodterminal
     """
@@ -75,7 +88,7 @@ class AuthMethodTerminal(Model, tag_field="type", tag="terminal", kw_only=True):
 
 
 class AuthMethodAgent(Model, tag_field="type", tag="agent", kw_only=True):
-    """ACP ``AuthMethodAgent``.
+    """The agent sees to it by itself.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#authmethodagent
     """
@@ -89,15 +102,15 @@ class AuthMethodAgent(Model, tag_field="type", tag="agent", kw_only=True):
     __acp_other__ = OtherAuthMethod
 
 
-#: ACP ``AuthMethod``.
+#: A way to log in, as an agent offers it.
 if TYPE_CHECKING:
     AuthMethod: TypeAlias = AuthMethodEnvVar | AuthMethodTerminal | AuthMethodAgent | OtherAuthMethod
 else:
-    AuthMethod = Union[AuthMethodEnvVar, AuthMethodTerminal, AuthMethodAgent]
+    AuthMethod = AuthMethodEnvVar | AuthMethodTerminal | AuthMethodAgent
 
 
 class LoginAuthResponse(Model, kw_only=True):
-    """ACP ``LoginAuthResponse``.
+    """The login worked.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#loginauthresponse
     """
@@ -108,7 +121,7 @@ class LoginAuthResponse(Model, kw_only=True):
 
 
 class LogoutAuthResponse(Model, kw_only=True):
-    """ACP ``LogoutAuthResponse``.
+    """Logged out; what becomes of running sessions is open.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#logoutauthresponse
     """
@@ -119,7 +132,7 @@ class LogoutAuthResponse(Model, kw_only=True):
 
 
 class LoginAuthRequest(Model, Request["LoginAuthResponse"], kw_only=True):
-    """ACP ``LoginAuthRequest``.
+    """Logs in by one of the offered methods.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#loginauthrequest
     """
@@ -131,7 +144,7 @@ class LoginAuthRequest(Model, Request["LoginAuthResponse"], kw_only=True):
 
 
 class LogoutAuthRequest(Model, Request["LogoutAuthResponse"], kw_only=True):
-    """ACP ``LogoutAuthRequest``.
+    """Logs out.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#logoutauthrequest
     """

@@ -1,4 +1,4 @@
-"""ACP v2 types: capabilities.
+"""What each side says it can do. A marker is an object: there means supported, absent or null means not.
 
 Written by tools/generate_schema.py; changes belong there."""
 
@@ -9,9 +9,52 @@ from msgspec import field
 from ..model import JsonObject, Model, UInt32
 from .document import PositionEncodingKind, TextDocumentSyncKind
 
+__all__ = [
+    "AgentAuthCapabilities",
+    "AgentCapabilities",
+    "AuthCapabilities",
+    "ClientCapabilities",
+    "ClientNesCapabilities",
+    "ElicitationCapabilities",
+    "ElicitationFormCapabilities",
+    "ElicitationUrlCapabilities",
+    "McpAcpCapabilities",
+    "McpCapabilities",
+    "McpHttpCapabilities",
+    "McpStdioCapabilities",
+    "NesCapabilities",
+    "NesContextCapabilities",
+    "NesDiagnosticsCapabilities",
+    "NesDocumentDidChangeCapabilities",
+    "NesDocumentDidCloseCapabilities",
+    "NesDocumentDidFocusCapabilities",
+    "NesDocumentDidOpenCapabilities",
+    "NesDocumentDidSaveCapabilities",
+    "NesDocumentEventCapabilities",
+    "NesEditHistoryCapabilities",
+    "NesEventCapabilities",
+    "NesJumpCapabilities",
+    "NesOpenFilesCapabilities",
+    "NesRecentFilesCapabilities",
+    "NesRelatedSnippetsCapabilities",
+    "NesRenameCapabilities",
+    "NesSearchAndReplaceCapabilities",
+    "NesUserActionsCapabilities",
+    "PromptAudioCapabilities",
+    "PromptCapabilities",
+    "PromptEmbeddedContextCapabilities",
+    "PromptImageCapabilities",
+    "ProvidersCapabilities",
+    "SessionAdditionalDirectoriesCapabilities",
+    "SessionCapabilities",
+    "SessionDeleteCapabilities",
+    "SessionForkCapabilities",
+    "TerminalAuthCapabilities",
+]
+
 
 class PromptImageCapabilities(Model, kw_only=True):
-    """ACP ``PromptImageCapabilities``.
+    """Marker: prompts may hold images.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#promptimagecapabilities
     """
@@ -22,7 +65,7 @@ class PromptImageCapabilities(Model, kw_only=True):
 
 
 class PromptAudioCapabilities(Model, kw_only=True):
-    """ACP ``PromptAudioCapabilities``.
+    """Marker: prompts may hold audio.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#promptaudiocapabilities
     """
@@ -33,7 +76,7 @@ class PromptAudioCapabilities(Model, kw_only=True):
 
 
 class PromptEmbeddedContextCapabilities(Model, kw_only=True):
-    """ACP ``PromptEmbeddedContextCapabilities``.
+    """Marker: prompts may hold embedded resources.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#promptembeddedcontextcapabilities
     """
@@ -44,7 +87,7 @@ class PromptEmbeddedContextCapabilities(Model, kw_only=True):
 
 
 class PromptCapabilities(Model, kw_only=True):
-    """ACP ``PromptCapabilities``.
+    """Which content an agent takes in prompts beside text and resource links.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#promptcapabilities
     """
@@ -58,7 +101,7 @@ class PromptCapabilities(Model, kw_only=True):
 
 
 class McpStdioCapabilities(Model, kw_only=True):
-    """ACP ``McpStdioCapabilities``.
+    """Marker: MCP servers started as a child process.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#mcpstdiocapabilities
     """
@@ -69,7 +112,7 @@ class McpStdioCapabilities(Model, kw_only=True):
 
 
 class McpHttpCapabilities(Model, kw_only=True):
-    """ACP ``McpHttpCapabilities``.
+    """Marker: MCP servers reached by HTTP.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#mcphttpcapabilities
     """
@@ -80,7 +123,7 @@ class McpHttpCapabilities(Model, kw_only=True):
 
 
 class McpAcpCapabilities(Model, kw_only=True):
-    """ACP ``McpAcpCapabilities``.
+    """Marker: MCP servers reached through the ACP connection.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#mcpacpcapabilities
     """
@@ -91,7 +134,7 @@ class McpAcpCapabilities(Model, kw_only=True):
 
 
 class McpCapabilities(Model, kw_only=True):
-    """ACP ``McpCapabilities``.
+    """Which kinds of MCP servers an agent can connect to.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#mcpcapabilities
     """
@@ -105,7 +148,7 @@ class McpCapabilities(Model, kw_only=True):
 
 
 class SessionDeleteCapabilities(Model, kw_only=True):
-    """ACP ``SessionDeleteCapabilities``.
+    """Marker: ``session/delete`` exists.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#sessiondeletecapabilities
     """
@@ -116,7 +159,7 @@ class SessionDeleteCapabilities(Model, kw_only=True):
 
 
 class SessionAdditionalDirectoriesCapabilities(Model, kw_only=True):
-    """ACP ``SessionAdditionalDirectoriesCapabilities``.
+    """Marker: a session may have more root directories than ``cwd``.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#sessionadditionaldirectoriescapabilities
     """
@@ -127,7 +170,7 @@ class SessionAdditionalDirectoriesCapabilities(Model, kw_only=True):
 
 
 class SessionForkCapabilities(Model, kw_only=True):
-    """ACP ``SessionForkCapabilities``.
+    """Marker: ``session/fork`` exists.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#sessionforkcapabilities
     """
@@ -138,7 +181,7 @@ class SessionForkCapabilities(Model, kw_only=True):
 
 
 class SessionCapabilities(Model, kw_only=True):
-    """ACP ``SessionCapabilities``.
+    """What an agent can do with sessions beyond the seven basic methods.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#sessioncapabilities
     """
@@ -154,7 +197,7 @@ class SessionCapabilities(Model, kw_only=True):
 
 
 class AgentAuthCapabilities(Model, kw_only=True):
-    """ACP ``AgentAuthCapabilities``.
+    """What an agent says about logging in. It gates nothing: ``auth_methods`` does.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#agentauthcapabilities
     """
@@ -165,7 +208,7 @@ class AgentAuthCapabilities(Model, kw_only=True):
 
 
 class ProvidersCapabilities(Model, kw_only=True):
-    """ACP ``ProvidersCapabilities``.
+    """Marker: ``providers/*`` exist.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#providerscapabilities
     """
@@ -176,7 +219,7 @@ class ProvidersCapabilities(Model, kw_only=True):
 
 
 class NesDocumentDidOpenCapabilities(Model, kw_only=True):
-    """ACP ``NesDocumentDidOpenCapabilities``.
+    """Marker: tell when a document opens.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#nesdocumentdidopencapabilities
     """
@@ -187,7 +230,7 @@ class NesDocumentDidOpenCapabilities(Model, kw_only=True):
 
 
 class NesDocumentDidChangeCapabilities(Model, kw_only=True):
-    """ACP ``NesDocumentDidChangeCapabilities``.
+    """Tell when a document changes, in full or by its changes.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#nesdocumentdidchangecapabilities
     """
@@ -199,7 +242,7 @@ class NesDocumentDidChangeCapabilities(Model, kw_only=True):
 
 
 class NesDocumentDidCloseCapabilities(Model, kw_only=True):
-    """ACP ``NesDocumentDidCloseCapabilities``.
+    """Marker: tell when a document closes.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#nesdocumentdidclosecapabilities
     """
@@ -210,7 +253,7 @@ class NesDocumentDidCloseCapabilities(Model, kw_only=True):
 
 
 class NesDocumentDidSaveCapabilities(Model, kw_only=True):
-    """ACP ``NesDocumentDidSaveCapabilities``.
+    """Marker: tell when a document is saved.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#nesdocumentdidsavecapabilities
     """
@@ -221,7 +264,7 @@ class NesDocumentDidSaveCapabilities(Model, kw_only=True):
 
 
 class NesDocumentDidFocusCapabilities(Model, kw_only=True):
-    """ACP ``NesDocumentDidFocusCapabilities``.
+    """Marker: tell when a document gets the focus.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#nesdocumentdidfocuscapabilities
     """
@@ -232,7 +275,7 @@ class NesDocumentDidFocusCapabilities(Model, kw_only=True):
 
 
 class NesDocumentEventCapabilities(Model, kw_only=True):
-    """ACP ``NesDocumentEventCapabilities``.
+    """The document events an agent wants to hear of.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#nesdocumenteventcapabilities
     """
@@ -248,7 +291,7 @@ class NesDocumentEventCapabilities(Model, kw_only=True):
 
 
 class NesEventCapabilities(Model, kw_only=True):
-    """ACP ``NesEventCapabilities``.
+    """The events an agent wants to hear of.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#neseventcapabilities
     """
@@ -260,7 +303,7 @@ class NesEventCapabilities(Model, kw_only=True):
 
 
 class NesRecentFilesCapabilities(Model, kw_only=True):
-    """ACP ``NesRecentFilesCapabilities``.
+    """Send recent files, at most ``max_count``.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#nesrecentfilescapabilities
     """
@@ -272,7 +315,7 @@ class NesRecentFilesCapabilities(Model, kw_only=True):
 
 
 class NesRelatedSnippetsCapabilities(Model, kw_only=True):
-    """ACP ``NesRelatedSnippetsCapabilities``.
+    """Marker: send related snippets.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#nesrelatedsnippetscapabilities
     """
@@ -283,7 +326,7 @@ class NesRelatedSnippetsCapabilities(Model, kw_only=True):
 
 
 class NesEditHistoryCapabilities(Model, kw_only=True):
-    """ACP ``NesEditHistoryCapabilities``.
+    """Send earlier edits, at most ``max_count``.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#nesedithistorycapabilities
     """
@@ -295,7 +338,7 @@ class NesEditHistoryCapabilities(Model, kw_only=True):
 
 
 class NesUserActionsCapabilities(Model, kw_only=True):
-    """ACP ``NesUserActionsCapabilities``.
+    """Send what the user did, at most ``max_count`` actions.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#nesuseractionscapabilities
     """
@@ -307,7 +350,7 @@ class NesUserActionsCapabilities(Model, kw_only=True):
 
 
 class NesOpenFilesCapabilities(Model, kw_only=True):
-    """ACP ``NesOpenFilesCapabilities``.
+    """Marker: send the open files.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#nesopenfilescapabilities
     """
@@ -318,7 +361,7 @@ class NesOpenFilesCapabilities(Model, kw_only=True):
 
 
 class NesDiagnosticsCapabilities(Model, kw_only=True):
-    """ACP ``NesDiagnosticsCapabilities``.
+    """Marker: send diagnostics.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#nesdiagnosticscapabilities
     """
@@ -329,7 +372,7 @@ class NesDiagnosticsCapabilities(Model, kw_only=True):
 
 
 class NesContextCapabilities(Model, kw_only=True):
-    """ACP ``NesContextCapabilities``.
+    """The context an agent wants with each question.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#nescontextcapabilities
     """
@@ -354,7 +397,7 @@ class NesContextCapabilities(Model, kw_only=True):
 
 
 class NesCapabilities(Model, kw_only=True):
-    """ACP ``NesCapabilities``.
+    """An agent's wishes for next edit suggestions: events and context.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#nescapabilities
     """
@@ -367,7 +410,7 @@ class NesCapabilities(Model, kw_only=True):
 
 
 class AgentCapabilities(Model, kw_only=True):
-    """ACP ``AgentCapabilities``.
+    """What an agent offers beyond the baseline. ``session`` stands for the whole set of session methods.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#agentcapabilities
     """
@@ -383,7 +426,7 @@ class AgentCapabilities(Model, kw_only=True):
 
 
 class TerminalAuthCapabilities(Model, kw_only=True):
-    """ACP ``TerminalAuthCapabilities``.
+    """Marker: the client can run an agent's login in a terminal.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#terminalauthcapabilities
     """
@@ -394,7 +437,7 @@ class TerminalAuthCapabilities(Model, kw_only=True):
 
 
 class AuthCapabilities(Model, kw_only=True):
-    """ACP ``AuthCapabilities``.
+    """What a client can do to log a user in.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#authcapabilities
     """
@@ -406,7 +449,7 @@ class AuthCapabilities(Model, kw_only=True):
 
 
 class ElicitationFormCapabilities(Model, kw_only=True):
-    """ACP ``ElicitationFormCapabilities``.
+    """Marker: questions by form.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#elicitationformcapabilities
     """
@@ -417,7 +460,7 @@ class ElicitationFormCapabilities(Model, kw_only=True):
 
 
 class ElicitationUrlCapabilities(Model, kw_only=True):
-    """ACP ``ElicitationUrlCapabilities``.
+    """Marker: questions by link.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#elicitationurlcapabilities
     """
@@ -428,7 +471,7 @@ class ElicitationUrlCapabilities(Model, kw_only=True):
 
 
 class ElicitationCapabilities(Model, kw_only=True):
-    """ACP ``ElicitationCapabilities``.
+    """The ways in which a client can ask its user; an empty object means none.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#elicitationcapabilities
     """
@@ -441,7 +484,7 @@ class ElicitationCapabilities(Model, kw_only=True):
 
 
 class NesJumpCapabilities(Model, kw_only=True):
-    """ACP ``NesJumpCapabilities``.
+    """Marker: the client can show jumps.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#nesjumpcapabilities
     """
@@ -452,7 +495,7 @@ class NesJumpCapabilities(Model, kw_only=True):
 
 
 class NesRenameCapabilities(Model, kw_only=True):
-    """ACP ``NesRenameCapabilities``.
+    """Marker: the client can do renames.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#nesrenamecapabilities
     """
@@ -463,7 +506,7 @@ class NesRenameCapabilities(Model, kw_only=True):
 
 
 class NesSearchAndReplaceCapabilities(Model, kw_only=True):
-    """ACP ``NesSearchAndReplaceCapabilities``.
+    """Marker: the client can search and replace.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#nessearchandreplacecapabilities
     """
@@ -474,7 +517,7 @@ class NesSearchAndReplaceCapabilities(Model, kw_only=True):
 
 
 class ClientNesCapabilities(Model, kw_only=True):
-    """ACP ``ClientNesCapabilities``.
+    """The kinds of suggestions a client can show beside edits.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#clientnescapabilities
     """
@@ -488,7 +531,7 @@ class ClientNesCapabilities(Model, kw_only=True):
 
 
 class ClientCapabilities(Model, kw_only=True):
-    """ACP ``ClientCapabilities``.
+    """What a client offers beyond the baseline; ``position_encodings`` in order of preference.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#clientcapabilities
     """

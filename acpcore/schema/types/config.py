@@ -1,17 +1,34 @@
-"""ACP v2 types: config.
+"""Configuration options of a session.
 
 Written by tools/generate_schema.py; changes belong there."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, ClassVar, Final, Literal, TypeAlias
 
 from ..custom import Custom, first_that_fits
 from ..model import JsonObject, Model, Request
 from ..other import Other
 from .ids import SessionConfigGroupId, SessionConfigId, SessionConfigValueId, SessionId
 
-#: ACP ``SessionConfigOptionCategory``.
+__all__ = [
+    "SESSION_CONFIG_OPTION_CATEGORY_VALUES",
+    "OtherSessionConfigOption",
+    "OtherSetSessionConfigOptionRequest",
+    "SessionConfigBoolean",
+    "SessionConfigOption",
+    "SessionConfigOptionCategory",
+    "SessionConfigSelect",
+    "SessionConfigSelectGroup",
+    "SessionConfigSelectOption",
+    "SessionConfigSelectOptions",
+    "SetSessionConfigBooleanRequest",
+    "SetSessionConfigOptionRequest",
+    "SetSessionConfigOptionResponse",
+    "SetSessionConfigValueRequest",
+]
+
+#: What an option is about, for looks only.
 if TYPE_CHECKING:
     SessionConfigOptionCategory: TypeAlias = Literal["mode", "model", "model_config", "thought_level"] | str
 else:
@@ -20,7 +37,7 @@ SESSION_CONFIG_OPTION_CATEGORY_VALUES: Final = ("mode", "model", "model_config",
 
 
 class OtherSessionConfigOption(Other):
-    """A SessionConfigOption of a kind this version does not know."""
+    """A ``SessionConfigOption`` whose ``type`` this version does not know."""
 
     __slots__ = ()
     tag_field = "type"
@@ -29,7 +46,7 @@ class OtherSessionConfigOption(Other):
 
 
 class SessionConfigSelectOption(Model, kw_only=True):
-    """ACP ``SessionConfigSelectOption``.
+    """A value to choose.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#sessionconfigselectoption
     """
@@ -43,7 +60,7 @@ class SessionConfigSelectOption(Model, kw_only=True):
 
 
 class SessionConfigSelectGroup(Model, kw_only=True):
-    """ACP ``SessionConfigSelectGroup``.
+    """Values that belong together.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#sessionconfigselectgroup
     """
@@ -62,7 +79,7 @@ if TYPE_CHECKING:
 else:
 
     class SessionConfigSelectOptions(Custom):
-        """ACP ``SessionConfigSelectOptions``."""
+        """The values to choose from: a list of them, or a list of groups."""
 
         alternatives = (list[SessionConfigSelectOption], list[SessionConfigSelectGroup])
         from_builtins = classmethod(first_that_fits)
@@ -71,7 +88,7 @@ else:
 
 
 class SessionConfigSelect(Model, tag_field="type", tag="select", kw_only=True):
-    """ACP ``SessionConfigSelect``.
+    """An option with one value of several.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#sessionconfigselect
     """
@@ -89,7 +106,7 @@ class SessionConfigSelect(Model, tag_field="type", tag="select", kw_only=True):
 
 
 class SessionConfigBoolean(Model, tag_field="type", tag="boolean", kw_only=True):
-    """ACP ``SessionConfigBoolean``.
+    """An option that is on or off.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#sessionconfigboolean
     """
@@ -105,15 +122,15 @@ class SessionConfigBoolean(Model, tag_field="type", tag="boolean", kw_only=True)
     __acp_other__ = OtherSessionConfigOption
 
 
-#: ACP ``SessionConfigOption``.
+#: An option of a session with its current value. Order matters, and there is always a value.
 if TYPE_CHECKING:
     SessionConfigOption: TypeAlias = SessionConfigSelect | SessionConfigBoolean | OtherSessionConfigOption
 else:
-    SessionConfigOption = Union[SessionConfigSelect, SessionConfigBoolean]
+    SessionConfigOption = SessionConfigSelect | SessionConfigBoolean
 
 
 class SetSessionConfigOptionResponse(Model, kw_only=True):
-    """ACP ``SetSessionConfigOptionResponse``.
+    """All options after the change, complete.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#setsessionconfigoptionresponse
     """
@@ -126,7 +143,7 @@ class SetSessionConfigOptionResponse(Model, kw_only=True):
 
 
 class SetSessionConfigOptionRequest(Request["SetSessionConfigOptionResponse"]):
-    """ACP ``SetSessionConfigOptionRequest``.
+    """Sets an option of a session. The class stands for the union of the kinds of values.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#setsessionconfigoptionrequest
     """
@@ -136,7 +153,7 @@ class SetSessionConfigOptionRequest(Request["SetSessionConfigOptionResponse"]):
 
 
 class OtherSetSessionConfigOptionRequest(Other, SetSessionConfigOptionRequest):
-    """A SetSessionConfigOptionRequest of a kind this version does not know."""
+    """A ``SetSessionConfigOptionRequest`` whose ``type`` this version does not know."""
 
     __slots__ = ()
     tag_field = "type"
@@ -146,7 +163,7 @@ class OtherSetSessionConfigOptionRequest(Other, SetSessionConfigOptionRequest):
 
 
 class SetSessionConfigValueRequest(Model, SetSessionConfigOptionRequest, tag_field="type", tag="id", kw_only=True):
-    """ACP ``SetSessionConfigValueRequest``.
+    """Sets an option to one of its named values.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#setsessionconfigvaluerequest
     """
@@ -163,7 +180,7 @@ class SetSessionConfigValueRequest(Model, SetSessionConfigOptionRequest, tag_fie
 class SetSessionConfigBooleanRequest(
     Model, SetSessionConfigOptionRequest, tag_field="type", tag="boolean", kw_only=True
 ):
-    """ACP ``SetSessionConfigBooleanRequest``.
+    """Switches an option on or off.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#setsessionconfigbooleanrequest
     """
@@ -177,4 +194,4 @@ class SetSessionConfigBooleanRequest(
     __acp_other__ = OtherSetSessionConfigOptionRequest
 
 
-SetSessionConfigOptionRequest.__acp_union__ = Union[SetSessionConfigValueRequest, SetSessionConfigBooleanRequest]
+SetSessionConfigOptionRequest.__acp_union__ = SetSessionConfigValueRequest | SetSessionConfigBooleanRequest

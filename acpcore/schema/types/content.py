@@ -1,10 +1,10 @@
-"""ACP v2 types: content.
+"""Content blocks: what prompts, messages and tool calls are made of.
 
 Written by tools/generate_schema.py; changes belong there."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, Union
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 from msgspec import Meta
 
@@ -13,14 +13,34 @@ from ..model import Int64, JsonObject, Model
 from ..other import Other
 from .ids import MediaType, MessageId
 
-#: ACP ``Role``.
+__all__ = [
+    "ICON_THEME_VALUES",
+    "ROLE_VALUES",
+    "Annotations",
+    "AudioContent",
+    "BlobResourceContents",
+    "ContentBlock",
+    "ContentChunk",
+    "EmbeddedResource",
+    "EmbeddedResourceResource",
+    "Icon",
+    "IconTheme",
+    "ImageContent",
+    "OtherContentBlock",
+    "ResourceLink",
+    "Role",
+    "TextContent",
+    "TextResourceContents",
+]
+
+#: For whom content is meant.
 if TYPE_CHECKING:
     Role: TypeAlias = Literal["assistant", "user"] | str
 else:
     Role = str
 ROLE_VALUES: Final = ("assistant", "user")
 
-#: ACP ``IconTheme``.
+#: The background an icon is drawn for.
 if TYPE_CHECKING:
     IconTheme: TypeAlias = Literal["light", "dark"] | str
 else:
@@ -29,7 +49,7 @@ ICON_THEME_VALUES: Final = ("light", "dark")
 
 
 class OtherContentBlock(Other):
-    """A ContentBlock of a kind this version does not know."""
+    """A ``ContentBlock`` whose ``type`` this version does not know."""
 
     __slots__ = ()
     tag_field = "type"
@@ -37,7 +57,7 @@ class OtherContentBlock(Other):
 
 
 class Annotations(Model, kw_only=True):
-    """ACP ``Annotations``.
+    """Hints on use: for whom, how important (``priority`` 0 to 1), as of when (RFC 3339).
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#annotations
     """
@@ -52,7 +72,7 @@ class Annotations(Model, kw_only=True):
 
 
 class TextContent(Model, tag_field="type", tag="text", kw_only=True):
-    """ACP ``TextContent``.
+    """Plain text or Markdown.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#textcontent
     """
@@ -66,7 +86,7 @@ class TextContent(Model, tag_field="type", tag="text", kw_only=True):
 
 
 class ImageContent(Model, tag_field="type", tag="image", kw_only=True):
-    """ACP ``ImageContent``.
+    """An image; ``data`` is its base64 text, left as it is.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#imagecontent
     """
@@ -82,7 +102,7 @@ class ImageContent(Model, tag_field="type", tag="image", kw_only=True):
 
 
 class AudioContent(Model, tag_field="type", tag="audio", kw_only=True):
-    """ACP ``AudioContent``.
+    """A sound; ``data`` is its base64 text, left as it is.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#audiocontent
     """
@@ -97,7 +117,7 @@ class AudioContent(Model, tag_field="type", tag="audio", kw_only=True):
 
 
 class Icon(Model, kw_only=True):
-    """ACP ``Icon``.
+    """A picture to show beside something; ``src`` is a URI, ``sizes`` such as ``48x48``.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#icon
     """
@@ -112,7 +132,7 @@ class Icon(Model, kw_only=True):
 
 
 class ResourceLink(Model, tag_field="type", tag="resource_link", kw_only=True):
-    """ACP ``ResourceLink``.
+    """A pointer to something the agent can fetch; ``size`` in bytes.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#resourcelink
     """
@@ -133,7 +153,7 @@ class ResourceLink(Model, tag_field="type", tag="resource_link", kw_only=True):
 
 
 class TextResourceContents(Model, kw_only=True):
-    """ACP ``TextResourceContents``.
+    """A resource that is text.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#textresourcecontents
     """
@@ -147,7 +167,7 @@ class TextResourceContents(Model, kw_only=True):
 
 
 class BlobResourceContents(Model, kw_only=True):
-    """ACP ``BlobResourceContents``.
+    """A resource that is bytes; ``blob`` is their base64 text, left as it is.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#blobresourcecontents
     """
@@ -165,7 +185,7 @@ if TYPE_CHECKING:
 else:
 
     class EmbeddedResourceResource(Custom):
-        """ACP ``EmbeddedResourceResource``."""
+        """Contents of a resource: text if there is a ``text``, else bytes under ``blob``."""
 
         alternatives = (TextResourceContents, BlobResourceContents)
         from_builtins = classmethod(first_that_fits)
@@ -175,7 +195,7 @@ else:
 
 
 class EmbeddedResource(Model, tag_field="type", tag="resource", kw_only=True):
-    """ACP ``EmbeddedResource``.
+    """A resource with its contents.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#embeddedresource
     """
@@ -188,17 +208,17 @@ class EmbeddedResource(Model, tag_field="type", tag="resource", kw_only=True):
     __acp_other__ = OtherContentBlock
 
 
-#: ACP ``ContentBlock``.
+#: One piece of content. Every agent takes text and resource links in prompts, the rest if it says so.
 if TYPE_CHECKING:
     ContentBlock: TypeAlias = (
         TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource | OtherContentBlock
     )
 else:
-    ContentBlock = Union[TextContent, ImageContent, AudioContent, ResourceLink, EmbeddedResource]
+    ContentBlock = TextContent | ImageContent | AudioContent | ResourceLink | EmbeddedResource
 
 
 class ContentChunk(Model, kw_only=True):
-    """ACP ``ContentChunk``.
+    """One more piece of a message, to be appended to what message ``message_id`` has.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#contentchunk
     """

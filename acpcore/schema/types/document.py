@@ -1,4 +1,4 @@
-"""ACP v2 types: document.
+"""Notices about open documents, and positions in text.
 
 Written by tools/generate_schema.py; changes belong there."""
 
@@ -9,17 +9,33 @@ from typing import Final, Literal, TypeAlias
 from ..model import Int64, JsonObject, Model, Notification, UInt32
 from .ids import SessionId
 
-#: ACP ``TextDocumentSyncKind``.
+__all__ = [
+    "POSITION_ENCODING_KIND_VALUES",
+    "TEXT_DOCUMENT_SYNC_KIND_VALUES",
+    "DidChangeDocumentNotification",
+    "DidCloseDocumentNotification",
+    "DidFocusDocumentNotification",
+    "DidOpenDocumentNotification",
+    "DidSaveDocumentNotification",
+    "Position",
+    "PositionEncodingKind",
+    "Range",
+    "TextDocumentContentChangeEvent",
+    "TextDocumentSyncKind",
+    "WorkspaceFolder",
+]
+
+#: Whether an edit is told as the whole text or as its changes.
 TextDocumentSyncKind: TypeAlias = Literal["full", "incremental"]
 TEXT_DOCUMENT_SYNC_KIND_VALUES: Final = ("full", "incremental")
 
-#: ACP ``PositionEncodingKind``.
+#: The units in which characters of a position are counted.
 PositionEncodingKind: TypeAlias = Literal["utf-16", "utf-32", "utf-8"]
 POSITION_ENCODING_KIND_VALUES: Final = ("utf-16", "utf-32", "utf-8")
 
 
 class Position(Model, kw_only=True):
-    """ACP ``Position``.
+    """A place in a text: ``line`` and ``character`` count from 0, characters in the agreed encoding's units.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#position
     """
@@ -32,7 +48,7 @@ class Position(Model, kw_only=True):
 
 
 class Range(Model, kw_only=True):
-    """ACP ``Range``.
+    """The text from ``start`` to just before ``end``.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#range
     """
@@ -45,7 +61,7 @@ class Range(Model, kw_only=True):
 
 
 class WorkspaceFolder(Model, kw_only=True):
-    """ACP ``WorkspaceFolder``.
+    """A folder of the editor's workspace.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#workspacefolder
     """
@@ -58,7 +74,7 @@ class WorkspaceFolder(Model, kw_only=True):
 
 
 class DidOpenDocumentNotification(Model, Notification, kw_only=True):
-    """ACP ``DidOpenDocumentNotification``.
+    """A document was opened; here is all of it.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#didopendocumentnotification
     """
@@ -74,7 +90,7 @@ class DidOpenDocumentNotification(Model, Notification, kw_only=True):
 
 
 class TextDocumentContentChangeEvent(Model, kw_only=True):
-    """ACP ``TextDocumentContentChangeEvent``.
+    """One edit: ``text`` in place of ``range``, or of everything when there is no range.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#textdocumentcontentchangeevent
     """
@@ -87,7 +103,7 @@ class TextDocumentContentChangeEvent(Model, kw_only=True):
 
 
 class DidChangeDocumentNotification(Model, Notification, kw_only=True):
-    """ACP ``DidChangeDocumentNotification``.
+    """A document was edited; its version is now ``version``.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#didchangedocumentnotification
     """
@@ -103,7 +119,7 @@ class DidChangeDocumentNotification(Model, Notification, kw_only=True):
 
 
 class DidCloseDocumentNotification(Model, Notification, kw_only=True):
-    """ACP ``DidCloseDocumentNotification``.
+    """A document was closed.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#didclosedocumentnotification
     """
@@ -116,7 +132,7 @@ class DidCloseDocumentNotification(Model, Notification, kw_only=True):
 
 
 class DidSaveDocumentNotification(Model, Notification, kw_only=True):
-    """ACP ``DidSaveDocumentNotification``.
+    """A document was saved.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#didsavedocumentnotification
     """
@@ -129,7 +145,7 @@ class DidSaveDocumentNotification(Model, Notification, kw_only=True):
 
 
 class DidFocusDocumentNotification(Model, Notification, kw_only=True):
-    """ACP ``DidFocusDocumentNotification``.
+    """A document came to the front, with the cursor and what is visible of it.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#didfocusdocumentnotification
     """

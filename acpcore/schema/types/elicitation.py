@@ -1,10 +1,10 @@
-"""ACP v2 types: elicitation.
+"""Questions of the agent to the user: forms and links.
 
 Written by tools/generate_schema.py; changes belong there."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, TypeAlias, Union
+from typing import TYPE_CHECKING, Annotated, Any, ClassVar, Final, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, UnsetType, field
 
@@ -26,11 +26,44 @@ from ..other import Other
 from .envelope import RequestId
 from .ids import ElicitationId, SessionId, ToolCallId
 
-#: ACP ``ElicitationSchemaType``.
+__all__ = [
+    "ELICITATION_SCHEMA_TYPE_VALUES",
+    "STRING_FORMAT_VALUES",
+    "BooleanPropertySchema",
+    "CompleteElicitationNotification",
+    "CreateElicitationRequest",
+    "CreateElicitationResponse",
+    "ElicitationAcceptAction",
+    "ElicitationCancelAction",
+    "ElicitationContentValue",
+    "ElicitationDeclineAction",
+    "ElicitationFormMode",
+    "ElicitationPropertySchema",
+    "ElicitationRequestScope",
+    "ElicitationSchema",
+    "ElicitationSchemaType",
+    "ElicitationSessionScope",
+    "ElicitationUrlMode",
+    "EnumOption",
+    "IntegerPropertySchema",
+    "MultiSelectItems",
+    "MultiSelectPropertySchema",
+    "NumberPropertySchema",
+    "OtherCreateElicitationRequest",
+    "OtherCreateElicitationResponse",
+    "OtherElicitationPropertySchema",
+    "OtherMultiSelectItems",
+    "StringFormat",
+    "StringMultiSelectItems",
+    "StringPropertySchema",
+    "TitledMultiSelectItems",
+]
+
+#: The type of a form's schema, always an object.
 ElicitationSchemaType: TypeAlias = Literal["object"]
 ELICITATION_SCHEMA_TYPE_VALUES: Final = ("object",)
 
-#: ACP ``StringFormat``.
+#: What kind of text a field asks for.
 if TYPE_CHECKING:
     StringFormat: TypeAlias = Literal["email", "uri", "date", "date-time"] | str
 else:
@@ -39,7 +72,8 @@ STRING_FORMAT_VALUES: Final = ("email", "uri", "date", "date-time")
 
 
 class CreateElicitationRequest(Request["CreateElicitationResponse"]):
-    """ACP ``CreateElicitationRequest``.
+    """A question of the agent to the user, tied to a session (perhaps to a tool call in it) or to a running request.
+    The class stands for the union of its modes.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#createelicitationrequest
     """
@@ -49,7 +83,7 @@ class CreateElicitationRequest(Request["CreateElicitationResponse"]):
 
 
 class OtherCreateElicitationRequest(Other, CreateElicitationRequest):
-    """A CreateElicitationRequest of a kind this version does not know."""
+    """A ``CreateElicitationRequest`` whose ``mode`` this version does not know."""
 
     __slots__ = ()
     tag_field = "mode"
@@ -59,7 +93,7 @@ class OtherCreateElicitationRequest(Other, CreateElicitationRequest):
 
 
 class OtherElicitationPropertySchema(Other):
-    """A ElicitationPropertySchema of a kind this version does not know."""
+    """A ``ElicitationPropertySchema`` whose ``type`` this version does not know."""
 
     __slots__ = ()
     tag_field = "type"
@@ -67,7 +101,7 @@ class OtherElicitationPropertySchema(Other):
 
 
 class EnumOption(Model, kw_only=True):
-    """ACP ``EnumOption``.
+    """A value to choose, with a title.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#enumoption
     """
@@ -81,7 +115,7 @@ class EnumOption(Model, kw_only=True):
 
 
 class StringPropertySchema(Model, tag_field="type", tag="string", kw_only=True):
-    """ACP ``StringPropertySchema``.
+    """A text field, or one choice of several (``enum``, or ``one_of`` with titles). Lengths in characters.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#stringpropertyschema
     """
@@ -102,7 +136,7 @@ class StringPropertySchema(Model, tag_field="type", tag="string", kw_only=True):
 
 
 class NumberPropertySchema(Model, tag_field="type", tag="number", kw_only=True):
-    """ACP ``NumberPropertySchema``.
+    """A field for a number.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#numberpropertyschema
     """
@@ -119,7 +153,7 @@ class NumberPropertySchema(Model, tag_field="type", tag="number", kw_only=True):
 
 
 class IntegerPropertySchema(Model, tag_field="type", tag="integer", kw_only=True):
-    """ACP ``IntegerPropertySchema``.
+    """A field for a whole number.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#integerpropertyschema
     """
@@ -136,7 +170,7 @@ class IntegerPropertySchema(Model, tag_field="type", tag="integer", kw_only=True
 
 
 class BooleanPropertySchema(Model, tag_field="type", tag="boolean", kw_only=True):
-    """ACP ``BooleanPropertySchema``.
+    """A field for yes or no.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#booleanpropertyschema
     """
@@ -151,7 +185,7 @@ class BooleanPropertySchema(Model, tag_field="type", tag="boolean", kw_only=True
 
 
 class OtherMultiSelectItems(Other):
-    """A MultiSelectItems of a kind this version does not know."""
+    """A ``MultiSelectItems`` whose ``type`` this version does not know."""
 
     __slots__ = ()
     tag_field = "type"
@@ -159,7 +193,7 @@ class OtherMultiSelectItems(Other):
 
 
 class StringMultiSelectItems(Model, tag_field="type", tag="string", kw_only=True):
-    """ACP ``StringMultiSelectItems``.
+    """Choices that are plain strings.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#stringmultiselectitems
     """
@@ -172,7 +206,7 @@ class StringMultiSelectItems(Model, tag_field="type", tag="string", kw_only=True
 
 
 class TitledMultiSelectItems(Model, kw_only=True):
-    """ACP ``TitledMultiSelectItems``.
+    """Choices with titles.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#titledmultiselectitems
     """
@@ -188,9 +222,9 @@ if TYPE_CHECKING:
 else:
 
     class MultiSelectItems(Custom):
-        """ACP ``MultiSelectItems``."""
+        """The choices of such a field: plain strings, titled ones (known by ``anyOf``), or an unknown kind."""
 
-        alternatives = (Union[StringMultiSelectItems, Never], TitledMultiSelectItems)
+        alternatives = (StringMultiSelectItems | Never, TitledMultiSelectItems)
         other = OtherMultiSelectItems
         from_builtins = classmethod(first_that_fits)
 
@@ -200,7 +234,7 @@ else:
 
 
 class MultiSelectPropertySchema(Model, tag_field="type", tag="array", kw_only=True):
-    """ACP ``MultiSelectPropertySchema``.
+    """A field with several choices.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#multiselectpropertyschema
     """
@@ -221,7 +255,7 @@ class MultiSelectPropertySchema(Model, tag_field="type", tag="array", kw_only=Tr
         check_uint64(self.min_items, self.max_items)
 
 
-#: ACP ``ElicitationPropertySchema``.
+#: One field of a form.
 if TYPE_CHECKING:
     ElicitationPropertySchema: TypeAlias = (
         StringPropertySchema
@@ -232,17 +266,17 @@ if TYPE_CHECKING:
         | OtherElicitationPropertySchema
     )
 else:
-    ElicitationPropertySchema = Union[
-        StringPropertySchema,
-        NumberPropertySchema,
-        IntegerPropertySchema,
-        BooleanPropertySchema,
-        MultiSelectPropertySchema,
-    ]
+    ElicitationPropertySchema = (
+        StringPropertySchema
+        | NumberPropertySchema
+        | IntegerPropertySchema
+        | BooleanPropertySchema
+        | MultiSelectPropertySchema
+    )
 
 
 class ElicitationSchema(Model, kw_only=True):
-    """ACP ``ElicitationSchema``.
+    """The fields of a form, by name, and which of them must be filled in.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#elicitationschema
     """
@@ -258,7 +292,7 @@ class ElicitationSchema(Model, kw_only=True):
 
 
 class ElicitationFormMode(Model, CreateElicitationRequest, tag_field="mode", tag="form", kw_only=True):
-    """ACP ``ElicitationFormMode``.
+    """A question by form: the user fills in what ``requested_schema`` describes. Give ``session_id`` or ``request_id``.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#elicitationformmode
     """
@@ -279,7 +313,7 @@ class ElicitationFormMode(Model, CreateElicitationRequest, tag_field="mode", tag
 
 
 class ElicitationUrlMode(Model, CreateElicitationRequest, tag_field="mode", tag="url", kw_only=True):
-    """ACP ``ElicitationUrlMode``.
+    """A question by link: the user is asked to open ``url``. Give ``session_id`` or ``request_id``.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#elicitationurlmode
     """
@@ -300,11 +334,11 @@ class ElicitationUrlMode(Model, CreateElicitationRequest, tag_field="mode", tag=
         check_either(self)
 
 
-CreateElicitationRequest.__acp_union__ = Union[ElicitationFormMode, ElicitationUrlMode]
+CreateElicitationRequest.__acp_union__ = ElicitationFormMode | ElicitationUrlMode
 
 
 class ElicitationSessionScope(Model, kw_only=True):
-    """ACP ``ElicitationSessionScope``.
+    """A question that belongs to a session, perhaps to a tool call in it.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#elicitationsessionscope
     """
@@ -316,7 +350,7 @@ class ElicitationSessionScope(Model, kw_only=True):
 
 
 class ElicitationRequestScope(Model, kw_only=True):
-    """ACP ``ElicitationRequestScope``.
+    """A question that belongs to a request that is still running, before any session.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#elicitationrequestscope
     """
@@ -325,7 +359,7 @@ class ElicitationRequestScope(Model, kw_only=True):
 
 
 class CompleteElicitationNotification(Model, Notification, kw_only=True):
-    """ACP ``CompleteElicitationNotification``.
+    """The question by link ``elicitation_id`` has been dealt with outside. Unknown ids are ignored.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#completeelicitationnotification
     """
@@ -337,7 +371,7 @@ class CompleteElicitationNotification(Model, Notification, kw_only=True):
 
 
 class CreateElicitationResponse:
-    """ACP ``CreateElicitationResponse``.
+    """What became of a question. The class stands for the union of its actions; an unknown one is none of them.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#createelicitationresponse
     """
@@ -347,19 +381,19 @@ class CreateElicitationResponse:
 
 
 class OtherCreateElicitationResponse(Other, CreateElicitationResponse):
-    """A CreateElicitationResponse of a kind this version does not know."""
+    """A ``CreateElicitationResponse`` whose ``action`` this version does not know."""
 
     __slots__ = ()
     tag_field = "action"
     known = frozenset({"accept", "cancel", "decline"})
 
 
-#: ACP ``ElicitationContentValue``.
+#: One answer in a form.
 ElicitationContentValue: TypeAlias = str | int | float | bool | list[str]
 
 
 class ElicitationAcceptAction(Model, CreateElicitationResponse, tag_field="action", tag="accept", kw_only=True):
-    """ACP ``ElicitationAcceptAction``.
+    """The user agreed; ``content`` holds the answers of a form by field name.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#elicitationacceptaction
     """
@@ -372,7 +406,7 @@ class ElicitationAcceptAction(Model, CreateElicitationResponse, tag_field="actio
 
 
 class ElicitationDeclineAction(Model, CreateElicitationResponse, tag_field="action", tag="decline", kw_only=True):
-    """ACP ``ElicitationDeclineAction``.
+    """The user said no.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#elicitationdeclineaction
     """
@@ -384,7 +418,7 @@ class ElicitationDeclineAction(Model, CreateElicitationResponse, tag_field="acti
 
 
 class ElicitationCancelAction(Model, CreateElicitationResponse, tag_field="action", tag="cancel", kw_only=True):
-    """ACP ``ElicitationCancelAction``.
+    """The user went away without an answer.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#elicitationcancelaction
     """
@@ -395,6 +429,4 @@ class ElicitationCancelAction(Model, CreateElicitationResponse, tag_field="actio
     __acp_other__ = OtherCreateElicitationResponse
 
 
-CreateElicitationResponse.__acp_union__ = Union[
-    ElicitationAcceptAction, ElicitationDeclineAction, ElicitationCancelAction
-]
+CreateElicitationResponse.__acp_union__ = ElicitationAcceptAction | ElicitationDeclineAction | ElicitationCancelAction

@@ -1,4 +1,4 @@
-"""ACP v2 types: envelope.
+"""JSON-RPC as ACP uses it: ids, errors, and the outer objects of messages.
 
 Written by tools/generate_schema.py; changes belong there."""
 
@@ -10,19 +10,37 @@ from msgspec import UNSET, UnsetType
 
 from ..model import Int32, Int64, JsonObject, Model, Notification, check_either
 
-#: ACP ``RequestId``.
+__all__ = [
+    "ERROR_CODE_VALUES",
+    "AgentNotification",
+    "AgentRequest",
+    "AgentResponse",
+    "CancelRequestNotification",
+    "ClientNotification",
+    "ClientRequest",
+    "ClientResponse",
+    "Error",
+    "ErrorCode",
+    "ExtNotification",
+    "ExtRequest",
+    "ExtResponse",
+    "ProtocolLevelNotification",
+    "RequestId",
+]
+
+#: The id of a request: a 64-bit integer, a string, or (seldom wise) null. ``1`` and ``"1"`` differ.
 RequestId: TypeAlias = Int64 | str | None
 
-#: ACP ``ExtRequest``.
+#: Params of a request whose method begins with ``_``: any JSON.
 ExtRequest: TypeAlias = Any
 
-#: ACP ``ExtResponse``.
+#: Result of a request whose method begins with ``_``: any JSON.
 ExtResponse: TypeAlias = Any
 
-#: ACP ``ExtNotification``.
+#: Params of a notification whose method begins with ``_``: any JSON.
 ExtNotification: TypeAlias = Any
 
-#: ACP ``ErrorCode``.
+#: A JSON-RPC or ACP error code, 32 bits wide; codes outside the known ones are allowed.
 if TYPE_CHECKING:
     ErrorCode: TypeAlias = Literal[-32700, -32600, -32601, -32602, -32603, -32800, -32000, -32002] | int
 else:
@@ -31,7 +49,7 @@ ERROR_CODE_VALUES: Final = (-32700, -32600, -32601, -32602, -32603, -32800, -320
 
 
 class AgentRequest(Model, kw_only=True):
-    """ACP ``AgentRequest``.
+    """A request as an agent sends it; ``params`` depend on ``method``.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#agentrequest
     """
@@ -42,7 +60,7 @@ class AgentRequest(Model, kw_only=True):
 
 
 class Error(Model, kw_only=True):
-    """ACP ``Error``.
+    """Why a request failed: ``code``, one sentence, and data of any shape.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#error
     """
@@ -55,7 +73,7 @@ class Error(Model, kw_only=True):
 
 
 class AgentResponse(Model, kw_only=True):
-    """ACP ``AgentResponse``.
+    """An agent's answer: ``result`` or ``error``, under the id of the request.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#agentresponse
     """
@@ -71,7 +89,7 @@ class AgentResponse(Model, kw_only=True):
 
 
 class AgentNotification(Model, kw_only=True):
-    """ACP ``AgentNotification``.
+    """A notification as an agent sends it; it has no id and gets no answer.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#agentnotification
     """
@@ -81,7 +99,7 @@ class AgentNotification(Model, kw_only=True):
 
 
 class ClientRequest(Model, kw_only=True):
-    """ACP ``ClientRequest``.
+    """A request as a client sends it; ``params`` depend on ``method``.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#clientrequest
     """
@@ -92,7 +110,7 @@ class ClientRequest(Model, kw_only=True):
 
 
 class ClientResponse(Model, kw_only=True):
-    """ACP ``ClientResponse``.
+    """A client's answer: ``result`` or ``error``, under the id of the request.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#clientresponse
     """
@@ -108,7 +126,7 @@ class ClientResponse(Model, kw_only=True):
 
 
 class ClientNotification(Model, kw_only=True):
-    """ACP ``ClientNotification``.
+    """A notification as a client sends it; it has no id and gets no answer.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#clientnotification
     """
@@ -118,7 +136,7 @@ class ClientNotification(Model, kw_only=True):
 
 
 class ProtocolLevelNotification(Model, kw_only=True):
-    """ACP ``ProtocolLevelNotification``.
+    """A notification about the connection itself, from either side; its method begins with ``$/``.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#protocollevelnotification
     """
@@ -128,7 +146,7 @@ class ProtocolLevelNotification(Model, kw_only=True):
 
 
 class CancelRequestNotification(Model, Notification, kw_only=True):
-    """ACP ``CancelRequestNotification``.
+    """``$/cancel_request``: the sender of request ``request_id`` gives up on it. It is still answered once.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#cancelrequestnotification
     """

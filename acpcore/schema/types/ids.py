@@ -1,4 +1,4 @@
-"""ACP v2 types: ids.
+"""Identifiers and other names that travel as plain strings.
 
 Written by tools/generate_schema.py; changes belong there."""
 
@@ -6,56 +6,77 @@ from __future__ import annotations
 
 from typing import TypeAlias
 
-#: ACP ``SessionId``.
+__all__ = [
+    "AbsolutePath",
+    "AuthMethodId",
+    "ElicitationId",
+    "McpConnectionId",
+    "McpServerAcpId",
+    "MediaType",
+    "MessageId",
+    "NesSuggestionId",
+    "PermissionOptionId",
+    "PlanId",
+    "ProviderId",
+    "SessionConfigGroupId",
+    "SessionConfigId",
+    "SessionConfigValueId",
+    "SessionId",
+    "SessionListCursor",
+    "TerminalId",
+    "ToolCallId",
+]
+
+#: Names a session.
 SessionId: TypeAlias = str
 
-#: ACP ``PermissionOptionId``.
+#: Names one of the choices of a permission request.
 PermissionOptionId: TypeAlias = str
 
-#: ACP ``ToolCallId``.
+#: Names a tool call of a session.
 ToolCallId: TypeAlias = str
 
-#: ACP ``MediaType``.
+#: A media type such as ``text/plain``.
 MediaType: TypeAlias = str
 
-#: ACP ``AbsolutePath``.
+#: A file path that must be absolute. Receivers take any string; check before use.
 AbsolutePath: TypeAlias = str
 
-#: ACP ``TerminalId``.
+#: Names a terminal of a session; it has nothing to do with a tool call's id.
 TerminalId: TypeAlias = str
 
-#: ACP ``ElicitationId``.
+#: Names an elicitation by link, so that its end can be told.
 ElicitationId: TypeAlias = str
 
-#: ACP ``McpServerAcpId``.
+#: Names an MCP server that the client offers through the ACP connection.
 McpServerAcpId: TypeAlias = str
 
-#: ACP ``McpConnectionId``.
+#: Names one connection to such an MCP server.
 McpConnectionId: TypeAlias = str
 
-#: ACP ``AuthMethodId``.
+#: Names a way to log in.
 AuthMethodId: TypeAlias = str
 
-#: ACP ``ProviderId``.
+#: Names a language model provider.
 ProviderId: TypeAlias = str
 
-#: ACP ``SessionConfigValueId``.
+#: Names one value of a configuration option.
 SessionConfigValueId: TypeAlias = str
 
-#: ACP ``SessionConfigGroupId``.
+#: Names a group of values of a configuration option.
 SessionConfigGroupId: TypeAlias = str
 
-#: ACP ``SessionConfigId``.
+#: Names a configuration option.
 SessionConfigId: TypeAlias = str
 
-#: ACP ``SessionListCursor``.
+#: Where a page of sessions begins. Opaque: pass it back as it came, never store it.
 SessionListCursor: TypeAlias = str
 
-#: ACP ``NesSuggestionId``.
+#: Names a next edit suggestion.
 NesSuggestionId: TypeAlias = str
 
-#: ACP ``MessageId``.
+#: Names a message of a session; the agent picks it, nobody looks inside.
 MessageId: TypeAlias = str
 
-#: ACP ``PlanId``.
+#: Names a plan of a session.
 PlanId: TypeAlias = str

@@ -1,4 +1,4 @@
-"""ACP v2 types: initialize.
+"""The first exchange of a connection.
 
 Written by tools/generate_schema.py; changes belong there."""
 
@@ -12,12 +12,19 @@ from ..model import JsonObject, Model, Request, UInt16
 from .auth import AuthMethod
 from .capabilities import AgentCapabilities, ClientCapabilities
 
-#: ACP ``ProtocolVersion``.
+__all__ = [
+    "Implementation",
+    "InitializeRequest",
+    "InitializeResponse",
+    "ProtocolVersion",
+]
+
+#: A major version of ACP, 16 bits.
 ProtocolVersion: TypeAlias = UInt16
 
 
 class Implementation(Model, kw_only=True):
-    """ACP ``Implementation``.
+    """Name and version of a program; ``title`` is for people.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#implementation
     """
@@ -31,7 +38,7 @@ class Implementation(Model, kw_only=True):
 
 
 class InitializeResponse(Model, kw_only=True):
-    """ACP ``InitializeResponse``.
+    """The version this connection speaks, who the agent is, what it can do, how to log in.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#initializeresponse
     """
@@ -47,7 +54,8 @@ class InitializeResponse(Model, kw_only=True):
 
 
 class InitializeRequest(Model, Request["InitializeResponse"], kw_only=True):
-    """ACP ``InitializeRequest``.
+    """The first request of a connection: the client's latest protocol version, who it is, what it can do. Nothing else
+    may be sent before the answer.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#initializerequest
     """

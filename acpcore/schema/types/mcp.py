@@ -1,10 +1,10 @@
-"""ACP v2 types: mcp.
+"""MCP servers, and MCP carried over the ACP connection.
 
 Written by tools/generate_schema.py; changes belong there."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, TypeAlias
 
 from msgspec import field
 
@@ -12,12 +12,29 @@ from ..model import JsonObject, Model, Notification, Request
 from ..other import Other
 from .ids import AbsolutePath, McpConnectionId, McpServerAcpId
 
-#: ACP ``MessageMcpResponse``.
+__all__ = [
+    "ConnectMcpRequest",
+    "ConnectMcpResponse",
+    "DisconnectMcpRequest",
+    "DisconnectMcpResponse",
+    "EnvVariable",
+    "HttpHeader",
+    "McpServer",
+    "McpServerAcp",
+    "McpServerHttp",
+    "McpServerStdio",
+    "MessageMcpNotification",
+    "MessageMcpRequest",
+    "MessageMcpResponse",
+    "OtherMcpServer",
+]
+
+#: The result of an MCP request: any JSON.
 MessageMcpResponse: TypeAlias = Any
 
 
 class ConnectMcpRequest(Model, Request["ConnectMcpResponse"], kw_only=True):
-    """ACP ``ConnectMcpRequest``.
+    """Opens a connection to an MCP server of the client.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#connectmcprequest
     """
@@ -29,7 +46,7 @@ class ConnectMcpRequest(Model, Request["ConnectMcpResponse"], kw_only=True):
 
 
 class MessageMcpRequest(Model, Request["MessageMcpResponse"], kw_only=True):
-    """ACP ``MessageMcpRequest``.
+    """An MCP request inside ACP, in either direction; the answer is the MCP result.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcprequest
     """
@@ -43,7 +60,7 @@ class MessageMcpRequest(Model, Request["MessageMcpResponse"], kw_only=True):
 
 
 class DisconnectMcpRequest(Model, Request["DisconnectMcpResponse"], kw_only=True):
-    """ACP ``DisconnectMcpRequest``.
+    """Closes such a connection.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#disconnectmcprequest
     """
@@ -55,7 +72,7 @@ class DisconnectMcpRequest(Model, Request["DisconnectMcpResponse"], kw_only=True
 
 
 class EnvVariable(Model, kw_only=True):
-    """ACP ``EnvVariable``.
+    """A variable of a process's environment.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#envvariable
     """
@@ -68,7 +85,7 @@ class EnvVariable(Model, kw_only=True):
 
 
 class MessageMcpNotification(Model, Notification, kw_only=True):
-    """ACP ``MessageMcpNotification``.
+    """An MCP notification inside ACP, in either direction.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#messagemcpnotification
     """
@@ -82,7 +99,7 @@ class MessageMcpNotification(Model, Notification, kw_only=True):
 
 
 class OtherMcpServer(Other):
-    """A McpServer of a kind this version does not know."""
+    """A ``McpServer`` whose ``type`` this version does not know."""
 
     __slots__ = ()
     tag_field = "type"
@@ -90,7 +107,7 @@ class OtherMcpServer(Other):
 
 
 class HttpHeader(Model, kw_only=True):
-    """ACP ``HttpHeader``.
+    """A header of an HTTP request.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#httpheader
     """
@@ -103,7 +120,7 @@ class HttpHeader(Model, kw_only=True):
 
 
 class McpServerHttp(Model, tag_field="type", tag="http", kw_only=True):
-    """ACP ``McpServerHttp``.
+    """An MCP server behind a URL, with headers to send along (they may hold secrets).
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#mcpserverhttp
     """
@@ -118,7 +135,7 @@ class McpServerHttp(Model, tag_field="type", tag="http", kw_only=True):
 
 
 class McpServerAcp(Model, tag_field="type", tag="acp", kw_only=True):
-    """ACP ``McpServerAcp``.
+    """An MCP server of the client, reached through the ACP connection.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#mcpserveracp
     """
@@ -132,7 +149,7 @@ class McpServerAcp(Model, tag_field="type", tag="acp", kw_only=True):
 
 
 class McpServerStdio(Model, tag_field="type", tag="stdio", kw_only=True):
-    """ACP ``McpServerStdio``.
+    """An MCP server to start as a child process; ``env`` may hold secrets.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#mcpserverstdio
     """
@@ -147,15 +164,15 @@ class McpServerStdio(Model, tag_field="type", tag="stdio", kw_only=True):
     __acp_other__ = OtherMcpServer
 
 
-#: ACP ``McpServer``.
+#: An MCP server the agent should connect to.
 if TYPE_CHECKING:
     McpServer: TypeAlias = McpServerHttp | McpServerAcp | McpServerStdio | OtherMcpServer
 else:
-    McpServer = Union[McpServerHttp, McpServerAcp, McpServerStdio]
+    McpServer = McpServerHttp | McpServerAcp | McpServerStdio
 
 
 class ConnectMcpResponse(Model, kw_only=True):
-    """ACP ``ConnectMcpResponse``.
+    """The connection that was opened.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#connectmcpresponse
     """
@@ -167,7 +184,7 @@ class ConnectMcpResponse(Model, kw_only=True):
 
 
 class DisconnectMcpResponse(Model, kw_only=True):
-    """ACP ``DisconnectMcpResponse``.
+    """The connection is closed.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#disconnectmcpresponse
     """

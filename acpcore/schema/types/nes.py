@@ -1,10 +1,10 @@
-"""ACP v2 types: nes.
+"""Next edit suggestions.
 
 Written by tools/generate_schema.py; changes belong there."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, Union
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 from msgspec import Meta
 
@@ -13,21 +13,54 @@ from ..other import Other
 from .document import Position, Range, WorkspaceFolder
 from .ids import NesSuggestionId, SessionId
 
-#: ACP ``NesTriggerKind``.
+__all__ = [
+    "NES_DIAGNOSTIC_SEVERITY_VALUES",
+    "NES_REJECT_REASON_VALUES",
+    "NES_TRIGGER_KIND_VALUES",
+    "AcceptNesNotification",
+    "CloseNesRequest",
+    "CloseNesResponse",
+    "NesDiagnostic",
+    "NesDiagnosticSeverity",
+    "NesEditHistoryEntry",
+    "NesEditSuggestion",
+    "NesExcerpt",
+    "NesJumpSuggestion",
+    "NesOpenFile",
+    "NesRecentFile",
+    "NesRejectReason",
+    "NesRelatedSnippet",
+    "NesRenameSuggestion",
+    "NesRepository",
+    "NesSearchAndReplaceSuggestion",
+    "NesSuggestContext",
+    "NesSuggestion",
+    "NesTextEdit",
+    "NesTriggerKind",
+    "NesUserAction",
+    "OtherNesSuggestion",
+    "RejectNesNotification",
+    "StartNesRequest",
+    "StartNesResponse",
+    "SuggestNesRequest",
+    "SuggestNesResponse",
+]
+
+#: What made the editor ask.
 if TYPE_CHECKING:
     NesTriggerKind: TypeAlias = Literal["automatic", "diagnostic", "manual"] | str
 else:
     NesTriggerKind = str
 NES_TRIGGER_KIND_VALUES: Final = ("automatic", "diagnostic", "manual")
 
-#: ACP ``NesDiagnosticSeverity``.
+#: How bad a diagnostic is.
 if TYPE_CHECKING:
     NesDiagnosticSeverity: TypeAlias = Literal["error", "warning", "information", "hint"] | str
 else:
     NesDiagnosticSeverity = str
 NES_DIAGNOSTIC_SEVERITY_VALUES: Final = ("error", "warning", "information", "hint")
 
-#: ACP ``NesRejectReason``.
+#: Why a suggestion was not taken.
 if TYPE_CHECKING:
     NesRejectReason: TypeAlias = Literal["rejected", "ignored", "replaced", "cancelled"] | str
 else:
@@ -36,7 +69,7 @@ NES_REJECT_REASON_VALUES: Final = ("rejected", "ignored", "replaced", "cancelled
 
 
 class StartNesResponse(Model, kw_only=True):
-    """ACP ``StartNesResponse``.
+    """The session for suggestions.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#startnesresponse
     """
@@ -48,7 +81,7 @@ class StartNesResponse(Model, kw_only=True):
 
 
 class OtherNesSuggestion(Other):
-    """A NesSuggestion of a kind this version does not know."""
+    """A ``NesSuggestion`` whose ``kind`` this version does not know."""
 
     __slots__ = ()
     tag_field = "kind"
@@ -57,7 +90,7 @@ class OtherNesSuggestion(Other):
 
 
 class NesTextEdit(Model, kw_only=True):
-    """ACP ``NesTextEdit``.
+    """New text for a range.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#nestextedit
     """
@@ -70,7 +103,7 @@ class NesTextEdit(Model, kw_only=True):
 
 
 class NesEditSuggestion(Model, tag_field="kind", tag="edit", kw_only=True):
-    """ACP ``NesEditSuggestion``.
+    """Edits to make in one file (at least one), and where the cursor should be afterwards.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#neseditsuggestion
     """
@@ -86,7 +119,7 @@ class NesEditSuggestion(Model, tag_field="kind", tag="edit", kw_only=True):
 
 
 class NesJumpSuggestion(Model, tag_field="kind", tag="jump", kw_only=True):
-    """ACP ``NesJumpSuggestion``.
+    """A place to go to.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#nesjumpsuggestion
     """
@@ -101,7 +134,7 @@ class NesJumpSuggestion(Model, tag_field="kind", tag="jump", kw_only=True):
 
 
 class NesRenameSuggestion(Model, tag_field="kind", tag="rename", kw_only=True):
-    """ACP ``NesRenameSuggestion``.
+    """A new name for the symbol at a place.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#nesrenamesuggestion
     """
@@ -117,7 +150,7 @@ class NesRenameSuggestion(Model, tag_field="kind", tag="rename", kw_only=True):
 
 
 class NesSearchAndReplaceSuggestion(Model, tag_field="kind", tag="searchAndReplace", kw_only=True):
-    """ACP ``NesSearchAndReplaceSuggestion``.
+    """Text (or a regular expression) to replace throughout a file.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#nessearchandreplacesuggestion
     """
@@ -133,17 +166,17 @@ class NesSearchAndReplaceSuggestion(Model, tag_field="kind", tag="searchAndRepla
     __acp_other__ = OtherNesSuggestion
 
 
-#: ACP ``NesSuggestion``.
+#: One suggestion: an edit, a jump, a rename, or a search and replace.
 if TYPE_CHECKING:
     NesSuggestion: TypeAlias = (
         NesEditSuggestion | NesJumpSuggestion | NesRenameSuggestion | NesSearchAndReplaceSuggestion | OtherNesSuggestion
     )
 else:
-    NesSuggestion = Union[NesEditSuggestion, NesJumpSuggestion, NesRenameSuggestion, NesSearchAndReplaceSuggestion]
+    NesSuggestion = NesEditSuggestion | NesJumpSuggestion | NesRenameSuggestion | NesSearchAndReplaceSuggestion
 
 
 class SuggestNesResponse(Model, kw_only=True):
-    """ACP ``SuggestNesResponse``.
+    """The suggestions, perhaps none.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#suggestnesresponse
     """
@@ -155,7 +188,7 @@ class SuggestNesResponse(Model, kw_only=True):
 
 
 class CloseNesResponse(Model, kw_only=True):
-    """ACP ``CloseNesResponse``.
+    """The session of suggestions has ended.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#closenesresponse
     """
@@ -166,7 +199,7 @@ class CloseNesResponse(Model, kw_only=True):
 
 
 class NesRepository(Model, kw_only=True):
-    """ACP ``NesRepository``.
+    """The repository a workspace belongs to.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#nesrepository
     """
@@ -180,7 +213,7 @@ class NesRepository(Model, kw_only=True):
 
 
 class StartNesRequest(Model, Request["StartNesResponse"], kw_only=True):
-    """ACP ``StartNesRequest``.
+    """Begins a session of next edit suggestions for a workspace.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#startnesrequest
     """
@@ -194,7 +227,7 @@ class StartNesRequest(Model, Request["StartNesResponse"], kw_only=True):
 
 
 class NesRecentFile(Model, kw_only=True):
-    """ACP ``NesRecentFile``.
+    """A file that was looked at lately, with its text.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#nesrecentfile
     """
@@ -208,7 +241,7 @@ class NesRecentFile(Model, kw_only=True):
 
 
 class NesExcerpt(Model, kw_only=True):
-    """ACP ``NesExcerpt``.
+    """A part of a file by its first and last line, counted from 0.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#nesexcerpt
     """
@@ -222,7 +255,7 @@ class NesExcerpt(Model, kw_only=True):
 
 
 class NesRelatedSnippet(Model, kw_only=True):
-    """ACP ``NesRelatedSnippet``.
+    """Parts of another file that have to do with this one.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#nesrelatedsnippet
     """
@@ -235,7 +268,7 @@ class NesRelatedSnippet(Model, kw_only=True):
 
 
 class NesEditHistoryEntry(Model, kw_only=True):
-    """ACP ``NesEditHistoryEntry``.
+    """An edit made before, as a diff.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#nesedithistoryentry
     """
@@ -248,7 +281,7 @@ class NesEditHistoryEntry(Model, kw_only=True):
 
 
 class NesUserAction(Model, kw_only=True):
-    """ACP ``NesUserAction``.
+    """Something the user did, at ``timestamp_ms`` (milliseconds since 1970).
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#nesuseraction
     """
@@ -266,7 +299,7 @@ class NesUserAction(Model, kw_only=True):
 
 
 class NesOpenFile(Model, kw_only=True):
-    """ACP ``NesOpenFile``.
+    """A file that is open, and when it last had the focus (milliseconds since 1970).
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#nesopenfile
     """
@@ -284,7 +317,7 @@ class NesOpenFile(Model, kw_only=True):
 
 
 class NesDiagnostic(Model, kw_only=True):
-    """ACP ``NesDiagnostic``.
+    """A message of a compiler or linter about a place in a file.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#nesdiagnostic
     """
@@ -299,7 +332,7 @@ class NesDiagnostic(Model, kw_only=True):
 
 
 class NesSuggestContext(Model, kw_only=True):
-    """ACP ``NesSuggestContext``.
+    """What the editor knows that may help; every part is optional.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#nessuggestcontext
     """
@@ -316,7 +349,7 @@ class NesSuggestContext(Model, kw_only=True):
 
 
 class SuggestNesRequest(Model, Request["SuggestNesResponse"], kw_only=True):
-    """ACP ``SuggestNesRequest``.
+    """What might the user edit next, at this place in this document?
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#suggestnesrequest
     """
@@ -334,7 +367,7 @@ class SuggestNesRequest(Model, Request["SuggestNesResponse"], kw_only=True):
 
 
 class CloseNesRequest(Model, Request["CloseNesResponse"], kw_only=True):
-    """ACP ``CloseNesRequest``.
+    """Ends a session of suggestions; what runs in it is cancelled.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#closenesrequest
     """
@@ -346,7 +379,7 @@ class CloseNesRequest(Model, Request["CloseNesResponse"], kw_only=True):
 
 
 class AcceptNesNotification(Model, Notification, kw_only=True):
-    """ACP ``AcceptNesNotification``.
+    """The user took a suggestion.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#acceptnesnotification
     """
@@ -359,7 +392,7 @@ class AcceptNesNotification(Model, Notification, kw_only=True):
 
 
 class RejectNesNotification(Model, Notification, kw_only=True):
-    """ACP ``RejectNesNotification``.
+    """The user did not take a suggestion, and perhaps why.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#rejectnesnotification
     """

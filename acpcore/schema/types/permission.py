@@ -1,19 +1,35 @@
-"""ACP v2 types: permission.
+"""Asking the user for permission.
 
 Written by tools/generate_schema.py; changes belong there."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, Union
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 from msgspec import Meta
 
-from ..model import JsonObject, Model, Request
+from ..model import JsonObject, Model, Request, plain
 from ..other import Other
 from .ids import AbsolutePath, PermissionOptionId, SessionId, TerminalId, ToolCallId
 from .tools import ToolCallPatch
 
-#: ACP ``PermissionOptionKind``.
+__all__ = [
+    "PERMISSION_OPTION_KIND_VALUES",
+    "CancelledPermissionOutcome",
+    "CommandPermissionSubject",
+    "OtherRequestPermissionOutcome",
+    "OtherRequestPermissionSubject",
+    "PermissionOption",
+    "PermissionOptionKind",
+    "RequestPermissionOutcome",
+    "RequestPermissionRequest",
+    "RequestPermissionResponse",
+    "RequestPermissionSubject",
+    "SelectedPermissionOutcome",
+    "ToolCallPermissionSubject",
+]
+
+#: What a choice means, for looks and for remembering it.
 if TYPE_CHECKING:
     PermissionOptionKind: TypeAlias = Literal["allow_once", "allow_always", "reject_once", "reject_always"] | str
 else:
@@ -22,7 +38,7 @@ PERMISSION_OPTION_KIND_VALUES: Final = ("allow_once", "allow_always", "reject_on
 
 
 class PermissionOption(Model, kw_only=True):
-    """ACP ``PermissionOption``.
+    """A choice to offer the user.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#permissionoption
     """
@@ -36,7 +52,7 @@ class PermissionOption(Model, kw_only=True):
 
 
 class OtherRequestPermissionSubject(Other):
-    """A RequestPermissionSubject of a kind this version does not know."""
+    """A ``RequestPermissionSubject`` whose ``type`` this version does not know."""
 
     __slots__ = ()
     tag_field = "type"
@@ -44,7 +60,7 @@ class OtherRequestPermissionSubject(Other):
 
 
 class ToolCallPermissionSubject(Model, tag_field="type", tag="tool_call", kw_only=True):
-    """ACP ``ToolCallPermissionSubject``.
+    """Permission for a tool call, with what is new about it.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#toolcallpermissionsubject
     """
@@ -53,9 +69,12 @@ class ToolCallPermissionSubject(Model, tag_field="type", tag="tool_call", kw_onl
 
     __acp_other__ = OtherRequestPermissionSubject
 
+    def __post_init__(self) -> None:
+        self.tool_call = plain(self.tool_call, ToolCallPatch)
+
 
 class CommandPermissionSubject(Model, tag_field="type", tag="command", kw_only=True):
-    """ACP ``CommandPermissionSubject``.
+    """Permission to run a command line in the absolute directory ``cwd``.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#commandpermissionsubject
     """
@@ -70,17 +89,17 @@ class CommandPermissionSubject(Model, tag_field="type", tag="command", kw_only=T
     __acp_other__ = OtherRequestPermissionSubject
 
 
-#: ACP ``RequestPermissionSubject``.
+#: What permission is asked for.
 if TYPE_CHECKING:
     RequestPermissionSubject: TypeAlias = (
         ToolCallPermissionSubject | CommandPermissionSubject | OtherRequestPermissionSubject
     )
 else:
-    RequestPermissionSubject = Union[ToolCallPermissionSubject, CommandPermissionSubject]
+    RequestPermissionSubject = ToolCallPermissionSubject | CommandPermissionSubject
 
 
 class RequestPermissionRequest(Model, Request["RequestPermissionResponse"], kw_only=True):
-    """ACP ``RequestPermissionRequest``.
+    """May this be done? Asks the user to pick one of ``options`` (at least one).
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#requestpermissionrequest
     """
@@ -96,7 +115,7 @@ class RequestPermissionRequest(Model, Request["RequestPermissionResponse"], kw_o
 
 
 class OtherRequestPermissionOutcome(Other):
-    """A RequestPermissionOutcome of a kind this version does not know."""
+    """A ``RequestPermissionOutcome`` whose ``outcome`` this version does not know."""
 
     __slots__ = ()
     tag_field = "outcome"
@@ -104,7 +123,7 @@ class OtherRequestPermissionOutcome(Other):
 
 
 class CancelledPermissionOutcome(Model, tag_field="outcome", tag="cancelled", kw_only=True):
-    """ACP ``CancelledPermissionOutcome``.
+    """Nothing was chosen: the turn was cancelled. Not an approval.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#cancelledpermissionoutcome
     """
@@ -113,7 +132,7 @@ class CancelledPermissionOutcome(Model, tag_field="outcome", tag="cancelled", kw
 
 
 class SelectedPermissionOutcome(Model, tag_field="outcome", tag="selected", kw_only=True):
-    """ACP ``SelectedPermissionOutcome``.
+    """The user chose ``option_id``.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#selectedpermissionoutcome
     """
@@ -125,17 +144,17 @@ class SelectedPermissionOutcome(Model, tag_field="outcome", tag="selected", kw_o
     __acp_other__ = OtherRequestPermissionOutcome
 
 
-#: ACP ``RequestPermissionOutcome``.
+#: How asking ended. Only ``SelectedPermissionOutcome`` with an allowing option that was offered is an approval.
 if TYPE_CHECKING:
     RequestPermissionOutcome: TypeAlias = (
         CancelledPermissionOutcome | SelectedPermissionOutcome | OtherRequestPermissionOutcome
     )
 else:
-    RequestPermissionOutcome = Union[CancelledPermissionOutcome, SelectedPermissionOutcome]
+    RequestPermissionOutcome = CancelledPermissionOutcome | SelectedPermissionOutcome
 
 
 class RequestPermissionResponse(Model, kw_only=True):
-    """ACP ``RequestPermissionResponse``.
+    """What the user chose.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#requestpermissionresponse
     """

@@ -1,23 +1,36 @@
-"""ACP v2 types: plan.
+"""Plans of the agent.
 
 Written by tools/generate_schema.py; changes belong there."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Final, Literal, TypeAlias, Union
+from typing import TYPE_CHECKING, Final, Literal, TypeAlias
 
 from ..model import JsonObject, Model
 from ..other import Other
 from .ids import PlanId
 
-#: ACP ``PlanEntryPriority``.
+__all__ = [
+    "PLAN_ENTRY_PRIORITY_VALUES",
+    "PLAN_ENTRY_STATUS_VALUES",
+    "OtherPlanUpdateContent",
+    "PlanEntry",
+    "PlanEntryPriority",
+    "PlanEntryStatus",
+    "PlanFile",
+    "PlanItems",
+    "PlanMarkdown",
+    "PlanUpdateContent",
+]
+
+#: How much a step matters.
 if TYPE_CHECKING:
     PlanEntryPriority: TypeAlias = Literal["high", "medium", "low"] | str
 else:
     PlanEntryPriority = str
 PLAN_ENTRY_PRIORITY_VALUES: Final = ("high", "medium", "low")
 
-#: ACP ``PlanEntryStatus``.
+#: How far a step has come.
 if TYPE_CHECKING:
     PlanEntryStatus: TypeAlias = Literal["pending", "in_progress", "completed", "cancelled"] | str
 else:
@@ -26,7 +39,7 @@ PLAN_ENTRY_STATUS_VALUES: Final = ("pending", "in_progress", "completed", "cance
 
 
 class OtherPlanUpdateContent(Other):
-    """A PlanUpdateContent of a kind this version does not know."""
+    """A ``PlanUpdateContent`` whose ``type`` this version does not know."""
 
     __slots__ = ()
     tag_field = "type"
@@ -35,7 +48,7 @@ class OtherPlanUpdateContent(Other):
 
 
 class PlanEntry(Model, kw_only=True):
-    """ACP ``PlanEntry``.
+    """A step of a plan.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#planentry
     """
@@ -49,7 +62,7 @@ class PlanEntry(Model, kw_only=True):
 
 
 class PlanItems(Model, tag_field="type", tag="items", kw_only=True):
-    """ACP ``PlanItems``.
+    """A plan of entries, always the complete list.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#planitems
     """
@@ -64,7 +77,7 @@ class PlanItems(Model, tag_field="type", tag="items", kw_only=True):
 
 
 class PlanFile(Model, tag_field="type", tag="file", kw_only=True):
-    """ACP ``PlanFile``.
+    """A plan kept in a file.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#planfile
     """
@@ -78,7 +91,7 @@ class PlanFile(Model, tag_field="type", tag="file", kw_only=True):
 
 
 class PlanMarkdown(Model, tag_field="type", tag="markdown", kw_only=True):
-    """ACP ``PlanMarkdown``.
+    """A plan as Markdown text.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#planmarkdown
     """
@@ -91,8 +104,8 @@ class PlanMarkdown(Model, tag_field="type", tag="markdown", kw_only=True):
     __acp_other__ = OtherPlanUpdateContent
 
 
-#: ACP ``PlanUpdateContent``.
+#: A plan: entries, a file, or Markdown.
 if TYPE_CHECKING:
     PlanUpdateContent: TypeAlias = PlanItems | PlanFile | PlanMarkdown | OtherPlanUpdateContent
 else:
-    PlanUpdateContent = Union[PlanItems, PlanFile, PlanMarkdown]
+    PlanUpdateContent = PlanItems | PlanFile | PlanMarkdown

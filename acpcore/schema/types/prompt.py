@@ -1,4 +1,4 @@
-"""ACP v2 types: prompt.
+"""Sending a prompt.
 
 Written by tools/generate_schema.py; changes belong there."""
 
@@ -8,9 +8,14 @@ from ..model import JsonObject, Model, Request
 from .content import ContentBlock
 from .ids import SessionId
 
+__all__ = [
+    "PromptRequest",
+    "PromptResponse",
+]
+
 
 class PromptResponse(Model, kw_only=True):
-    """ACP ``PromptResponse``.
+    """The prompt was taken; the work is told by updates.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#promptresponse
     """
@@ -21,7 +26,7 @@ class PromptResponse(Model, kw_only=True):
 
 
 class PromptRequest(Model, Request["PromptResponse"], kw_only=True):
-    """ACP ``PromptRequest``.
+    """What the user asks of the agent in this session.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#promptrequest
     """

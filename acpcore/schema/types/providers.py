@@ -1,4 +1,4 @@
-"""ACP v2 types: providers.
+"""Language model providers.
 
 Written by tools/generate_schema.py; changes belong there."""
 
@@ -11,7 +11,20 @@ from msgspec import field
 from ..model import JsonObject, Model, Request
 from .ids import ProviderId
 
-#: ACP ``LlmProtocol``.
+__all__ = [
+    "LLM_PROTOCOL_VALUES",
+    "DisableProviderRequest",
+    "DisableProviderResponse",
+    "ListProvidersRequest",
+    "ListProvidersResponse",
+    "LlmProtocol",
+    "ProviderCurrentConfig",
+    "ProviderInfo",
+    "SetProviderRequest",
+    "SetProviderResponse",
+]
+
+#: The API a provider speaks.
 if TYPE_CHECKING:
     LlmProtocol: TypeAlias = Literal["anthropic", "openai", "azure", "vertex", "bedrock"] | str
 else:
@@ -20,7 +33,7 @@ LLM_PROTOCOL_VALUES: Final = ("anthropic", "openai", "azure", "vertex", "bedrock
 
 
 class ProviderCurrentConfig(Model, kw_only=True):
-    """ACP ``ProviderCurrentConfig``.
+    """Protocol and address a provider is used with.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#providercurrentconfig
     """
@@ -33,7 +46,7 @@ class ProviderCurrentConfig(Model, kw_only=True):
 
 
 class ProviderInfo(Model, kw_only=True):
-    """ACP ``ProviderInfo``.
+    """A provider, the protocols it supports, and how it is set up now (``None``: switched off).
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#providerinfo
     """
@@ -49,7 +62,7 @@ class ProviderInfo(Model, kw_only=True):
 
 
 class ListProvidersResponse(Model, kw_only=True):
-    """ACP ``ListProvidersResponse``.
+    """The providers.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#listprovidersresponse
     """
@@ -61,7 +74,7 @@ class ListProvidersResponse(Model, kw_only=True):
 
 
 class SetProviderResponse(Model, kw_only=True):
-    """ACP ``SetProviderResponse``.
+    """The provider is set up.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#setproviderresponse
     """
@@ -72,7 +85,7 @@ class SetProviderResponse(Model, kw_only=True):
 
 
 class DisableProviderResponse(Model, kw_only=True):
-    """ACP ``DisableProviderResponse``.
+    """The provider is off.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#disableproviderresponse
     """
@@ -83,7 +96,7 @@ class DisableProviderResponse(Model, kw_only=True):
 
 
 class ListProvidersRequest(Model, Request["ListProvidersResponse"], kw_only=True):
-    """ACP ``ListProvidersRequest``.
+    """Which providers are there?
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#listprovidersrequest
     """
@@ -94,7 +107,7 @@ class ListProvidersRequest(Model, Request["ListProvidersResponse"], kw_only=True
 
 
 class SetProviderRequest(Model, Request["SetProviderResponse"], kw_only=True):
-    """ACP ``SetProviderRequest``.
+    """Sets a provider up anew; headers may hold secrets.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#setproviderrequest
     """
@@ -109,7 +122,7 @@ class SetProviderRequest(Model, Request["SetProviderResponse"], kw_only=True):
 
 
 class DisableProviderRequest(Model, Request["DisableProviderResponse"], kw_only=True):
-    """ACP ``DisableProviderRequest``.
+    """Switches a provider off. A required one cannot be.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#disableproviderrequest
     """

@@ -1,10 +1,10 @@
-"""ACP v2 types: session.
+"""Making, listing, resuming, forking, closing and deleting sessions.
 
 Written by tools/generate_schema.py; changes belong there."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, TypeAlias, Union
+from typing import TYPE_CHECKING, TypeAlias
 
 from msgspec import field
 
@@ -14,9 +14,29 @@ from .config import SessionConfigOption
 from .ids import AbsolutePath, SessionId, SessionListCursor
 from .mcp import McpServer
 
+__all__ = [
+    "CancelSessionNotification",
+    "CloseSessionRequest",
+    "CloseSessionResponse",
+    "DeleteSessionRequest",
+    "DeleteSessionResponse",
+    "ForkSessionRequest",
+    "ForkSessionResponse",
+    "ListSessionsRequest",
+    "ListSessionsResponse",
+    "NewSessionRequest",
+    "NewSessionResponse",
+    "OtherReplayFrom",
+    "ReplayFrom",
+    "ReplayFromStart",
+    "ResumeSessionRequest",
+    "ResumeSessionResponse",
+    "SessionInfo",
+]
+
 
 class NewSessionResponse(Model, kw_only=True):
-    """ACP ``NewSessionResponse``.
+    """The new session.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#newsessionresponse
     """
@@ -30,7 +50,7 @@ class NewSessionResponse(Model, kw_only=True):
 
 
 class SessionInfo(Model, kw_only=True):
-    """ACP ``SessionInfo``.
+    """A session in a list; ``updated_at`` as RFC 3339.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#sessioninfo
     """
@@ -47,7 +67,7 @@ class SessionInfo(Model, kw_only=True):
 
 
 class ListSessionsResponse(Model, kw_only=True):
-    """ACP ``ListSessionsResponse``.
+    """A page of sessions; without ``next_cursor`` it is the last.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#listsessionsresponse
     """
@@ -61,7 +81,7 @@ class ListSessionsResponse(Model, kw_only=True):
 
 
 class DeleteSessionResponse(Model, kw_only=True):
-    """ACP ``DeleteSessionResponse``.
+    """The session is gone.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#deletesessionresponse
     """
@@ -72,7 +92,7 @@ class DeleteSessionResponse(Model, kw_only=True):
 
 
 class ForkSessionResponse(Model, kw_only=True):
-    """ACP ``ForkSessionResponse``.
+    """The copy.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#forksessionresponse
     """
@@ -86,7 +106,7 @@ class ForkSessionResponse(Model, kw_only=True):
 
 
 class ResumeSessionResponse(Model, kw_only=True):
-    """ACP ``ResumeSessionResponse``.
+    """The session goes on.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#resumesessionresponse
     """
@@ -99,7 +119,7 @@ class ResumeSessionResponse(Model, kw_only=True):
 
 
 class CloseSessionResponse(Model, kw_only=True):
-    """ACP ``CloseSessionResponse``.
+    """The session is closed.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#closesessionresponse
     """
@@ -110,7 +130,7 @@ class CloseSessionResponse(Model, kw_only=True):
 
 
 class NewSessionRequest(Model, Request["NewSessionResponse"], kw_only=True):
-    """ACP ``NewSessionRequest``.
+    """Makes a session in the absolute directory ``cwd``.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#newsessionrequest
     """
@@ -125,7 +145,7 @@ class NewSessionRequest(Model, Request["NewSessionResponse"], kw_only=True):
 
 
 class ListSessionsRequest(Model, Request["ListSessionsResponse"], kw_only=True):
-    """ACP ``ListSessionsRequest``.
+    """Which sessions are there? By directory, page by page.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#listsessionsrequest
     """
@@ -138,7 +158,7 @@ class ListSessionsRequest(Model, Request["ListSessionsResponse"], kw_only=True):
 
 
 class DeleteSessionRequest(Model, Request["DeleteSessionResponse"], kw_only=True):
-    """ACP ``DeleteSessionRequest``.
+    """Takes a session off the list. One that is not there is no error.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#deletesessionrequest
     """
@@ -150,7 +170,7 @@ class DeleteSessionRequest(Model, Request["DeleteSessionResponse"], kw_only=True
 
 
 class ForkSessionRequest(Model, Request["ForkSessionResponse"], kw_only=True):
-    """ACP ``ForkSessionRequest``.
+    """Makes a new session out of a copy of another.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#forksessionrequest
     """
@@ -166,7 +186,7 @@ class ForkSessionRequest(Model, Request["ForkSessionResponse"], kw_only=True):
 
 
 class OtherReplayFrom(Other):
-    """A ReplayFrom of a kind this version does not know."""
+    """A ``ReplayFrom`` whose ``type`` this version does not know."""
 
     __slots__ = ()
     tag_field = "type"
@@ -174,7 +194,7 @@ class OtherReplayFrom(Other):
 
 
 class ReplayFromStart(Model, tag_field="type", tag="start", kw_only=True):
-    """ACP ``ReplayFromStart``.
+    """All of the history.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#replayfromstart
     """
@@ -185,15 +205,16 @@ class ReplayFromStart(Model, tag_field="type", tag="start", kw_only=True):
     __acp_other__ = OtherReplayFrom
 
 
-#: ACP ``ReplayFrom``.
+#: From where history is to be told. Do not guess at an unknown one: refuse it.
 if TYPE_CHECKING:
     ReplayFrom: TypeAlias = ReplayFromStart | OtherReplayFrom
 else:
-    ReplayFrom = Union[ReplayFromStart, Never]
+    ReplayFrom = ReplayFromStart | Never
 
 
 class ResumeSessionRequest(Model, Request["ResumeSessionResponse"], kw_only=True):
-    """ACP ``ResumeSessionRequest``.
+    """Goes on with an earlier session. Its history is told again only if ``replay_from`` asks for it, and then before
+    the answer.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#resumesessionrequest
     """
@@ -210,7 +231,7 @@ class ResumeSessionRequest(Model, Request["ResumeSessionResponse"], kw_only=True
 
 
 class CloseSessionRequest(Model, Request["CloseSessionResponse"], kw_only=True):
-    """ACP ``CloseSessionRequest``.
+    """Cancels what runs in a session and frees it; it can be resumed.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#closesessionrequest
     """
@@ -222,7 +243,7 @@ class CloseSessionRequest(Model, Request["CloseSessionResponse"], kw_only=True):
 
 
 class CancelSessionNotification(Model, Notification, kw_only=True):
-    """ACP ``CancelSessionNotification``.
+    """Stop what runs in this session. The agent confirms by going idle with ``cancelled``.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#cancelsessionnotification
     """

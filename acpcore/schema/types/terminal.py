@@ -1,4 +1,4 @@
-"""ACP v2 types: terminal.
+"""What a terminal of the agent shows.
 
 Written by tools/generate_schema.py; changes belong there."""
 
@@ -7,9 +7,14 @@ from __future__ import annotations
 from ..custom import Base64
 from ..model import JsonObject, Model, UInt32
 
+__all__ = [
+    "TerminalExitStatus",
+    "TerminalOutput",
+]
+
 
 class TerminalOutput(Model, kw_only=True):
-    """ACP ``TerminalOutput``.
+    """All that a terminal is to show from now on: raw bytes, which replace earlier ones.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#terminaloutput
     """
@@ -21,7 +26,7 @@ class TerminalOutput(Model, kw_only=True):
 
 
 class TerminalExitStatus(Model, kw_only=True):
-    """ACP ``TerminalExitStatus``.
+    """How a command ended: an exit code (32 bits) or the name of a signal, if known.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#terminalexitstatus
     """

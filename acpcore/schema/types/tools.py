@@ -1,10 +1,10 @@
-"""ACP v2 types: tools.
+"""Tool calls, their content and their diffs.
 
 Written by tools/generate_schema.py; changes belong there."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias, Union
+from typing import TYPE_CHECKING, Any, Final, Literal, TypeAlias
 
 from msgspec import UNSET, UnsetType
 
@@ -13,7 +13,35 @@ from ..other import Other
 from .content import ContentBlock
 from .ids import AbsolutePath, MediaType, TerminalId, ToolCallId
 
-#: ACP ``ToolKind``.
+__all__ = [
+    "DIFF_FILE_TYPE_VALUES",
+    "DIFF_PATCH_FORMAT_VALUES",
+    "TOOL_CALL_STATUS_VALUES",
+    "TOOL_KIND_VALUES",
+    "Content",
+    "Diff",
+    "DiffAdd",
+    "DiffChange",
+    "DiffCopy",
+    "DiffDelete",
+    "DiffFileType",
+    "DiffModify",
+    "DiffMove",
+    "DiffPatch",
+    "DiffPatchFormat",
+    "DiffPathChange",
+    "DiffPathPairChange",
+    "OtherDiffChange",
+    "OtherToolCallContent",
+    "Terminal",
+    "ToolCallContent",
+    "ToolCallLocation",
+    "ToolCallPatch",
+    "ToolCallStatus",
+    "ToolKind",
+]
+
+#: What a tool call does, for icons and layout.
 if TYPE_CHECKING:
     ToolKind: TypeAlias = (
         Literal["read", "edit", "delete", "move", "search", "execute", "think", "fetch", "switch_mode", "other"] | str
@@ -33,21 +61,21 @@ TOOL_KIND_VALUES: Final = (
     "other",
 )
 
-#: ACP ``ToolCallStatus``.
+#: How far a tool call has come.
 if TYPE_CHECKING:
     ToolCallStatus: TypeAlias = Literal["pending", "in_progress", "completed", "failed", "cancelled"] | str
 else:
     ToolCallStatus = str
 TOOL_CALL_STATUS_VALUES: Final = ("pending", "in_progress", "completed", "failed", "cancelled")
 
-#: ACP ``DiffFileType``.
+#: What kind of file a change is about.
 if TYPE_CHECKING:
     DiffFileType: TypeAlias = Literal["text", "binary", "directory", "symlink"] | str
 else:
     DiffFileType = str
 DIFF_FILE_TYPE_VALUES: Final = ("text", "binary", "directory", "symlink")
 
-#: ACP ``DiffPatchFormat``.
+#: How the text of a diff is written; ``git_patch`` is made of ``diff --git`` sections with absolute paths.
 if TYPE_CHECKING:
     DiffPatchFormat: TypeAlias = Literal["git_patch"] | str
 else:
@@ -56,7 +84,7 @@ DIFF_PATCH_FORMAT_VALUES: Final = ("git_patch",)
 
 
 class OtherToolCallContent(Other):
-    """A ToolCallContent of a kind this version does not know."""
+    """A ``ToolCallContent`` whose ``type`` this version does not know."""
 
     __slots__ = ()
     tag_field = "type"
@@ -64,7 +92,7 @@ class OtherToolCallContent(Other):
 
 
 class Content(Model, tag_field="type", tag="content", kw_only=True):
-    """ACP ``Content``.
+    """A content block as the output of a tool call.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#content
     """
@@ -77,7 +105,7 @@ class Content(Model, tag_field="type", tag="content", kw_only=True):
 
 
 class OtherDiffChange(Other):
-    """A DiffChange of a kind this version does not know."""
+    """A ``DiffChange`` whose ``operation`` this version does not know."""
 
     __slots__ = ()
     tag_field = "operation"
@@ -85,7 +113,7 @@ class OtherDiffChange(Other):
 
 
 class DiffPathChange(Model, kw_only=True):
-    """ACP ``DiffPathChange``.
+    """A change to the file at ``path``; the base of its variants.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#diffpathchange
     """
@@ -99,7 +127,7 @@ class DiffPathChange(Model, kw_only=True):
 
 
 class DiffAdd(DiffPathChange, tag_field="operation", tag="add", kw_only=True):
-    """ACP ``DiffPathChange``.
+    """A new file.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#diffpathchange
     """
@@ -108,7 +136,7 @@ class DiffAdd(DiffPathChange, tag_field="operation", tag="add", kw_only=True):
 
 
 class DiffDelete(DiffPathChange, tag_field="operation", tag="delete", kw_only=True):
-    """ACP ``DiffPathChange``.
+    """A file that goes.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#diffpathchange
     """
@@ -117,7 +145,7 @@ class DiffDelete(DiffPathChange, tag_field="operation", tag="delete", kw_only=Tr
 
 
 class DiffModify(DiffPathChange, tag_field="operation", tag="modify", kw_only=True):
-    """ACP ``DiffPathChange``.
+    """A file with new contents.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#diffpathchange
     """
@@ -126,7 +154,7 @@ class DiffModify(DiffPathChange, tag_field="operation", tag="modify", kw_only=Tr
 
 
 class DiffPathPairChange(Model, kw_only=True):
-    """ACP ``DiffPathPairChange``.
+    """A change that takes a file from ``old_path`` to ``path``; the base of its variants.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#diffpathpairchange
     """
@@ -141,7 +169,7 @@ class DiffPathPairChange(Model, kw_only=True):
 
 
 class DiffMove(DiffPathPairChange, tag_field="operation", tag="move", kw_only=True):
-    """ACP ``DiffPathPairChange``.
+    """A file that moves from ``old_path`` to ``path``.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#diffpathpairchange
     """
@@ -150,7 +178,7 @@ class DiffMove(DiffPathPairChange, tag_field="operation", tag="move", kw_only=Tr
 
 
 class DiffCopy(DiffPathPairChange, tag_field="operation", tag="copy", kw_only=True):
-    """ACP ``DiffPathPairChange``.
+    """A copy of ``old_path`` at ``path``.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#diffpathpairchange
     """
@@ -158,15 +186,15 @@ class DiffCopy(DiffPathPairChange, tag_field="operation", tag="copy", kw_only=Tr
     __acp_other__ = OtherDiffChange
 
 
-#: ACP ``DiffChange``.
+#: One file added, deleted, modified, moved or copied.
 if TYPE_CHECKING:
     DiffChange: TypeAlias = DiffAdd | DiffDelete | DiffModify | DiffMove | DiffCopy | OtherDiffChange
 else:
-    DiffChange = Union[DiffAdd, DiffDelete, DiffModify, DiffMove, DiffCopy]
+    DiffChange = DiffAdd | DiffDelete | DiffModify | DiffMove | DiffCopy
 
 
 class DiffPatch(Model, kw_only=True):
-    """ACP ``DiffPatch``.
+    """The text of a diff.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#diffpatch
     """
@@ -176,7 +204,7 @@ class DiffPatch(Model, kw_only=True):
 
 
 class Diff(Model, tag_field="type", tag="diff", kw_only=True):
-    """ACP ``Diff``.
+    """Changes to files. ``changes`` decide; ``patch`` shows the same as text.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#diff
     """
@@ -191,7 +219,7 @@ class Diff(Model, tag_field="type", tag="diff", kw_only=True):
 
 
 class Terminal(Model, tag_field="type", tag="terminal", kw_only=True):
-    """ACP ``Terminal``.
+    """The place in a tool call's output where a terminal is to be shown.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#terminal
     """
@@ -203,15 +231,15 @@ class Terminal(Model, tag_field="type", tag="terminal", kw_only=True):
     __acp_other__ = OtherToolCallContent
 
 
-#: ACP ``ToolCallContent``.
+#: One piece of what a tool call produced.
 if TYPE_CHECKING:
     ToolCallContent: TypeAlias = Content | Diff | Terminal | OtherToolCallContent
 else:
-    ToolCallContent = Union[Content, Diff, Terminal]
+    ToolCallContent = Content | Diff | Terminal
 
 
 class ToolCallLocation(Model, kw_only=True):
-    """ACP ``ToolCallLocation``.
+    """A place in a file a tool call works on; ``line`` counts from 1.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#toolcalllocation
     """
@@ -224,7 +252,8 @@ class ToolCallLocation(Model, kw_only=True):
 
 
 class ToolCallPatch(Model, kw_only=True):
-    """ACP ``ToolCallUpdate``.
+    """What is known anew of a tool call. Omitted fields stay, ``None`` clears, a value (a whole list) replaces. An id
+    not seen before begins a call, pending and of kind other unless told.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#toolcallupdate
     """

@@ -1,10 +1,10 @@
-"""ACP v2 types: updates.
+"""Everything ``session/update`` can say.
 
 Written by tools/generate_schema.py; changes belong there."""
 
 from __future__ import annotations
 
-from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias, Union
+from typing import TYPE_CHECKING, Annotated, Final, Literal, TypeAlias
 
 from msgspec import UNSET, Meta, UnsetType
 
@@ -18,7 +18,42 @@ from .plan import PlanUpdateContent
 from .terminal import TerminalExitStatus, TerminalOutput
 from .tools import ToolCallContent, ToolCallPatch
 
-#: ACP ``StopReason``.
+__all__ = [
+    "STOP_REASON_VALUES",
+    "AgentMessage",
+    "AgentMessageChunk",
+    "AgentThought",
+    "AgentThoughtChunk",
+    "AvailableCommand",
+    "AvailableCommandInput",
+    "AvailableCommandsUpdate",
+    "ConfigOptionUpdate",
+    "Cost",
+    "IdleStateUpdate",
+    "OtherAvailableCommandInput",
+    "OtherSessionUpdate",
+    "OtherStateUpdate",
+    "PlanRemoved",
+    "PlanUpdate",
+    "RequiresActionStateUpdate",
+    "RunningStateUpdate",
+    "SessionInfoUpdate",
+    "SessionUpdate",
+    "StateUpdate",
+    "StopReason",
+    "TerminalOutputChunk",
+    "TerminalUpdate",
+    "TextCommandInput",
+    "ToolCallContentChunk",
+    "ToolCallUpdate",
+    "UpdateSessionNotification",
+    "Usage",
+    "UsageUpdate",
+    "UserMessage",
+    "UserMessageChunk",
+]
+
+#: Why the foreground work ended.
 if TYPE_CHECKING:
     StopReason: TypeAlias = Literal["end_turn", "max_tokens", "max_turn_requests", "refusal", "cancelled"] | str
 else:
@@ -27,7 +62,7 @@ STOP_REASON_VALUES: Final = ("end_turn", "max_tokens", "max_turn_requests", "ref
 
 
 class OtherSessionUpdate(Other):
-    """A SessionUpdate of a kind this version does not know."""
+    """A ``SessionUpdate`` whose ``sessionUpdate`` this version does not know."""
 
     __slots__ = ()
     tag_field = "sessionUpdate"
@@ -55,7 +90,7 @@ class OtherSessionUpdate(Other):
 
 
 class ToolCallUpdate(ToolCallPatch, tag_field="sessionUpdate", tag="tool_call_update", kw_only=True):
-    """ACP ``ToolCallUpdate``.
+    """News of a tool call, as a session update. In a permission request its plain form ``ToolCallPatch`` is used.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#toolcallupdate
     """
@@ -64,7 +99,7 @@ class ToolCallUpdate(ToolCallPatch, tag_field="sessionUpdate", tag="tool_call_up
 
 
 class UserMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="user_message_chunk", kw_only=True):
-    """ACP ``ContentChunk``.
+    """One more piece of a message of the user.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#contentchunk
     """
@@ -73,7 +108,7 @@ class UserMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="user_messag
 
 
 class UserMessage(Model, tag_field="sessionUpdate", tag="user_message", kw_only=True):
-    """ACP ``UserMessage``.
+    """What is known anew of a message of the user. Omitted fields stay, ``None`` clears, content replaces.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#usermessage
     """
@@ -88,7 +123,7 @@ class UserMessage(Model, tag_field="sessionUpdate", tag="user_message", kw_only=
 
 
 class AgentMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="agent_message_chunk", kw_only=True):
-    """ACP ``ContentChunk``.
+    """One more piece of what the agent says.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#contentchunk
     """
@@ -97,7 +132,7 @@ class AgentMessageChunk(ContentChunk, tag_field="sessionUpdate", tag="agent_mess
 
 
 class AgentMessage(Model, tag_field="sessionUpdate", tag="agent_message", kw_only=True):
-    """ACP ``AgentMessage``.
+    """What is known anew of a message of the agent. Omitted fields stay, ``None`` clears, content replaces.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#agentmessage
     """
@@ -112,7 +147,7 @@ class AgentMessage(Model, tag_field="sessionUpdate", tag="agent_message", kw_onl
 
 
 class AgentThoughtChunk(ContentChunk, tag_field="sessionUpdate", tag="agent_thought_chunk", kw_only=True):
-    """ACP ``ContentChunk``.
+    """One more piece of what the agent thinks.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#contentchunk
     """
@@ -121,7 +156,7 @@ class AgentThoughtChunk(ContentChunk, tag_field="sessionUpdate", tag="agent_thou
 
 
 class AgentThought(Model, tag_field="sessionUpdate", tag="agent_thought", kw_only=True):
-    """ACP ``AgentThought``.
+    """What is known anew of a thought of the agent. Omitted fields stay, ``None`` clears, content replaces.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#agentthought
     """
@@ -136,7 +171,7 @@ class AgentThought(Model, tag_field="sessionUpdate", tag="agent_thought", kw_onl
 
 
 class OtherStateUpdate(Other):
-    """A StateUpdate of a kind this version does not know."""
+    """A ``StateUpdate`` whose ``state`` this version does not know."""
 
     __slots__ = ()
     tag_field = "state"
@@ -144,7 +179,7 @@ class OtherStateUpdate(Other):
 
 
 class Usage(Model, kw_only=True):
-    """ACP ``Usage``.
+    """Tokens used by the work that ended.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#usage
     """
@@ -171,7 +206,7 @@ class Usage(Model, kw_only=True):
 
 
 class StateUpdate(Model, tag_field="sessionUpdate", tag="state_update", kw_only=True):
-    """ACP ``StateUpdate``.
+    """The state of the foreground work. Made with a known ``state`` it becomes the class of that state.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#stateupdate
     """
@@ -191,7 +226,7 @@ class StateUpdate(Model, tag_field="sessionUpdate", tag="state_update", kw_only=
 
 
 class ToolCallContentChunk(Model, tag_field="sessionUpdate", tag="tool_call_content_chunk", kw_only=True):
-    """ACP ``ToolCallContentChunk``.
+    """One more piece for tool call ``tool_call_id``, to be appended to its content.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#toolcallcontentchunk
     """
@@ -205,7 +240,8 @@ class ToolCallContentChunk(Model, tag_field="sessionUpdate", tag="tool_call_cont
 
 
 class TerminalUpdate(Model, tag_field="sessionUpdate", tag="terminal_update", kw_only=True):
-    """ACP ``TerminalUpdate``.
+    """What is known anew of a terminal. Omitted fields stay, ``None`` clears, a value replaces; an ``exit_status`` of
+    any content means that the command ended.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#terminalupdate
     """
@@ -222,7 +258,7 @@ class TerminalUpdate(Model, tag_field="sessionUpdate", tag="terminal_update", kw
 
 
 class TerminalOutputChunk(Model, tag_field="sessionUpdate", tag="terminal_output_chunk", kw_only=True):
-    """ACP ``TerminalOutputChunk``.
+    """Bytes to append to a terminal. They may end inside a character or an escape sequence.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#terminaloutputchunk
     """
@@ -236,7 +272,7 @@ class TerminalOutputChunk(Model, tag_field="sessionUpdate", tag="terminal_output
 
 
 class PlanUpdate(Model, tag_field="sessionUpdate", tag="plan_update", kw_only=True):
-    """ACP ``PlanUpdate``.
+    """A plan as it is now; it replaces the one of the same id.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#planupdate
     """
@@ -249,7 +285,7 @@ class PlanUpdate(Model, tag_field="sessionUpdate", tag="plan_update", kw_only=Tr
 
 
 class PlanRemoved(Model, tag_field="sessionUpdate", tag="plan_removed", kw_only=True):
-    """ACP ``PlanRemoved``.
+    """A plan that is gone.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#planremoved
     """
@@ -262,7 +298,7 @@ class PlanRemoved(Model, tag_field="sessionUpdate", tag="plan_removed", kw_only=
 
 
 class OtherAvailableCommandInput(Other):
-    """A AvailableCommandInput of a kind this version does not know."""
+    """A ``AvailableCommandInput`` whose ``type`` this version does not know."""
 
     __slots__ = ()
     tag_field = "type"
@@ -270,7 +306,7 @@ class OtherAvailableCommandInput(Other):
 
 
 class TextCommandInput(Model, tag_field="type", tag="text", kw_only=True):
-    """ACP ``TextCommandInput``.
+    """Free text; ``hint`` is shown while there is none.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#textcommandinput
     """
@@ -282,15 +318,15 @@ class TextCommandInput(Model, tag_field="type", tag="text", kw_only=True):
     __acp_other__ = OtherAvailableCommandInput
 
 
-#: ACP ``AvailableCommandInput``.
+#: What a command wants after its name.
 if TYPE_CHECKING:
     AvailableCommandInput: TypeAlias = TextCommandInput | OtherAvailableCommandInput
 else:
-    AvailableCommandInput = Union[TextCommandInput, Never]
+    AvailableCommandInput = TextCommandInput | Never
 
 
 class AvailableCommand(Model, kw_only=True):
-    """ACP ``AvailableCommand``.
+    """A slash command.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#availablecommand
     """
@@ -304,7 +340,7 @@ class AvailableCommand(Model, kw_only=True):
 
 
 class AvailableCommandsUpdate(Model, tag_field="sessionUpdate", tag="available_commands_update", kw_only=True):
-    """ACP ``AvailableCommandsUpdate``.
+    """All slash commands there are now.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#availablecommandsupdate
     """
@@ -318,7 +354,7 @@ class AvailableCommandsUpdate(Model, tag_field="sessionUpdate", tag="available_c
 
 
 class ConfigOptionUpdate(Model, tag_field="sessionUpdate", tag="config_option_update", kw_only=True):
-    """ACP ``ConfigOptionUpdate``.
+    """All options of the session, complete.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#configoptionupdate
     """
@@ -332,7 +368,7 @@ class ConfigOptionUpdate(Model, tag_field="sessionUpdate", tag="config_option_up
 
 
 class SessionInfoUpdate(Model, tag_field="sessionUpdate", tag="session_info_update", kw_only=True):
-    """ACP ``SessionInfoUpdate``.
+    """What is known anew of the session itself. Omitted fields stay, ``None`` clears.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#sessioninfoupdate
     """
@@ -346,7 +382,7 @@ class SessionInfoUpdate(Model, tag_field="sessionUpdate", tag="session_info_upda
 
 
 class Cost(Model, kw_only=True):
-    """ACP ``Cost``.
+    """An amount of money; ``currency`` is three capital letters (ISO 4217).
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#cost
     """
@@ -359,7 +395,7 @@ class Cost(Model, kw_only=True):
 
 
 class UsageUpdate(Model, tag_field="sessionUpdate", tag="usage_update", kw_only=True):
-    """ACP ``UsageUpdate``.
+    """How full the context window is (tokens), and what the session has cost.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#usageupdate
     """
@@ -376,7 +412,7 @@ class UsageUpdate(Model, tag_field="sessionUpdate", tag="usage_update", kw_only=
         check_uint64(self.used, self.size)
 
 
-#: ACP ``SessionUpdate``.
+#: What happened in a session.
 if TYPE_CHECKING:
     SessionUpdate: TypeAlias = (
         UserMessageChunk
@@ -400,29 +436,29 @@ if TYPE_CHECKING:
         | OtherSessionUpdate
     )
 else:
-    SessionUpdate = Union[
-        UserMessageChunk,
-        UserMessage,
-        AgentMessageChunk,
-        AgentMessage,
-        AgentThoughtChunk,
-        AgentThought,
-        StateUpdate,
-        ToolCallContentChunk,
-        ToolCallUpdate,
-        TerminalUpdate,
-        TerminalOutputChunk,
-        PlanUpdate,
-        PlanRemoved,
-        AvailableCommandsUpdate,
-        ConfigOptionUpdate,
-        SessionInfoUpdate,
-        UsageUpdate,
-    ]
+    SessionUpdate = (
+        UserMessageChunk
+        | UserMessage
+        | AgentMessageChunk
+        | AgentMessage
+        | AgentThoughtChunk
+        | AgentThought
+        | StateUpdate
+        | ToolCallContentChunk
+        | ToolCallUpdate
+        | TerminalUpdate
+        | TerminalOutputChunk
+        | PlanUpdate
+        | PlanRemoved
+        | AvailableCommandsUpdate
+        | ConfigOptionUpdate
+        | SessionInfoUpdate
+        | UsageUpdate
+    )
 
 
 class UpdateSessionNotification(Model, Notification, kw_only=True):
-    """ACP ``UpdateSessionNotification``.
+    """``session/update``: something happened in a session.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#updatesessionnotification
     """
@@ -435,36 +471,36 @@ class UpdateSessionNotification(Model, Notification, kw_only=True):
 
 
 class RunningStateUpdate(StateUpdate, kw_only=True):
-    """ACP ``RunningStateUpdate``.
+    """The agent is at work. ``stop_reason`` and ``usage`` mean nothing here.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#runningstateupdate
     """
 
-    state: Literal["running"] = constant("running")
+    state: Literal["running"] = constant("running")  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
 STATES["running"] = RunningStateUpdate
 
 
 class IdleStateUpdate(StateUpdate, kw_only=True):
-    """ACP ``IdleStateUpdate``.
+    """The agent waits for a prompt; ``stop_reason`` says how the work before ended.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#idlestateupdate
     """
 
-    state: Literal["idle"] = constant("idle")
+    state: Literal["idle"] = constant("idle")  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
 STATES["idle"] = IdleStateUpdate
 
 
 class RequiresActionStateUpdate(StateUpdate, kw_only=True):
-    """ACP ``RequiresActionStateUpdate``.
+    """The agent waits for the user. ``stop_reason`` and ``usage`` mean nothing here.
 
     https://agentclientprotocol.com/protocol/v2/draft/schema#requiresactionstateupdate
     """
 
-    state: Literal["requires_action"] = constant("requires_action")
+    state: Literal["requires_action"] = constant("requires_action")  # pyright: ignore[reportIncompatibleVariableOverride]
 
 
 STATES["requires_action"] = RequiresActionStateUpdate
