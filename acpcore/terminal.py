@@ -21,9 +21,11 @@ _TAIL: Final = 4096  # bytes by which a snapshot is recognised
 class Sender(Protocol):
     """What a writer needs of a connection."""
 
-    async def send_line(self, line: bytes, bulk: bool) -> None: ...
+    async def send_line(self, line: bytes, bulk: bool, session_id: str | None = None) -> None:
+        """Send one line, newline included."""
 
-    async def notify(self, method: Any, params: Any = None, *, bulk: bool | None = None) -> None: ...
+    async def notify(self, method: Any, params: Any = None, *, bulk: bool | None = None) -> None:
+        """Send a notification."""
 
 
 class TerminalWriter:
@@ -62,7 +64,7 @@ class TerminalWriter:
             await self._send(view[at : at + size])
 
     async def _send(self, raw: Bytes | bytearray) -> None:
-        await self._conn.send_line(self._head.line(raw), bulk=True)
+        await self._conn.send_line(self._head.line(raw), True, self.session_id)
 
     async def update(
         self,
@@ -72,7 +74,7 @@ class TerminalWriter:
         output: bytes | None | UnsetType = UNSET,
         exit_status: TerminalExitStatus | None | UnsetType = UNSET,
     ) -> None:
-        """Change what is given, clear what is ``None``. ``output`` replaces all bytes written so far, ``cwd`` is absolute."""
+        """Change what is given, clear what is ``None``. ``output`` replaces all bytes so far, ``cwd`` is absolute."""
         snapshot = TerminalOutput(data=output) if isinstance(output, bytes) else output
         update = TerminalUpdate(
             terminal_id=self.terminal_id, command=command, cwd=cwd, output=snapshot, exit_status=exit_status

@@ -1,0 +1,5 @@
+"""The command line: ``acpcore`` and ``python -m acpcore``."""
+
+from .main import main
+
+__all__ = ["main"]
