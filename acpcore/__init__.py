@@ -15,7 +15,7 @@ from .errors import (
     RequestCancelled,
     UsageError,
 )
-from .flow import Gate, Limits
+from .flow import Budget, Gate, Limits
 from .handlers import Handlers
 from .message import (
     BadFrame,
@@ -39,6 +39,7 @@ __version__ = "0.1.0"
 __all__ = [
     "AcpError",
     "BadFrame",
+    "Budget",
     "Call",
     "Closed",
     "Connection",

@@ -31,10 +31,13 @@ class _Lib(Protocol):
     # acp_status
     ACP_OK: int
     ACP_MORE: int
+    ACP_OPENED: int
+    ACP_SHUT: int
     ACP_E_ARGUMENT: int
     ACP_E_ROOM: int
     ACP_E_JSON: int
     ACP_E_BASE64: int
+    ACP_E_OVERRUN: int
 
     # acp_kind
     ACP_NONE: int
@@ -169,6 +172,9 @@ class _Lib(Protocol):
         body_len: int,
         /,
     ) -> int: ...
+    def acp_gate_init(self, g: Any, high: int, low: int, hard: int, /) -> int: ...
+    def acp_gate_add(self, g: Any, bytes: int, /) -> int: ...
+    def acp_gate_sub(self, g: Any, bytes: int, /) -> int: ...
 
 ffi: _FFI
 lib: _Lib

@@ -8,49 +8,44 @@ from __future__ import annotations
 
 import asyncio
 import logging
+import os
 from collections import deque
 from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
 from types import TracebackType
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import msgspec
 
 from . import message as m
 from .ending import Ending
 from .engine import Engine, Role, Stats
-from .errors import ConnectionClosed, Overrun, ProtocolError, UsageError
-from .flow import Limits
-from .handlers import Handlers, method_of
-from .message import (
-    BadFrame,
-    Closed,
-    Event,
-    FrameTooLarge,
-    Message,
-    Notification,
-    Request,
-    Response,
-    TerminalBytes,
-    Updates,
-)
+from .errors import ConnectionClosed, Overrun, UsageError
+from .flow import Budget, Limits
+from .handlers import Handlers, call_parts, notification_parts
+from .incoming import Incoming
+from .message import Closed, Event, Request
 from .observing import Observation, observe_line
 from .outward import is_bulk, session_of
 from .pending import Pending
-from .pull import EventQueue
-from .runner import Answer, Run, Runner, current_run
-from .sending import Sender
-from .sessions import SessionStream, SessionStreams
+from .runner import Run, Runner, current_run
+from .sending import Place, Sender
+from .sessions import SessionStream
+from .staging import Stage
 from .threads import ThreadSafe
 from .transports.base import Transport
 from .watch import Watch
+
+if TYPE_CHECKING:
+    from .tails import TerminalTail
+    from .terminal import TerminalWriter
+
+T = TypeVar("T")
 
 logger = logging.getLogger("acpcore")
 
 OnError = Callable[[BaseException, str], None]
 Observer = Callable[[Observation], None]
 Opener = Callable[[], Awaitable[Transport]]
-
-_BAD_LINES_LOGGED = 20  # a peer that sends nothing but noise should not fill the log
 
 
 class Connection:
@@ -59,10 +54,10 @@ class Connection:
     With ``handlers`` they are called; without, events are pulled (``async for event in conn``, :meth:`receive`,
     :meth:`session`). Use it as an async context manager: leaving closes it.
 
-    ``role`` is ``"client"`` or ``"agent"``, ``limits`` the bounds, ``observer`` sees every line in both directions,
-    ``on_error(error, context)`` gets what handlers raise (else the ``acpcore`` logger does), ``on_close(reason)`` is
-    called once. ``grace`` (seconds) is what running handlers have after the end of input. ``arrays``, ``salvage``
-    and ``answer_noise`` as for ``Engine``.
+    ``role`` is ``"client"`` or ``"agent"``, ``limits`` the bounds, ``budget`` a bound shared with others,
+    ``observer`` sees every line in both directions, ``on_error(error, context)`` gets what handlers raise (else the
+    ``acpcore`` logger does), ``on_close(reason)`` is called once. ``grace`` (seconds) is what running handlers have
+    after the end of input. ``arrays``, ``salvage`` and ``answer_noise`` as for ``Engine``.
     """
 
     def __init__(
@@ -72,6 +67,7 @@ class Connection:
         *,
         role: Role = "client",
         limits: Limits | None = None,
+        budget: Budget | None = None,
         observer: Observer | None = None,
         on_error: OnError | None = None,
         on_close: Callable[[ConnectionClosed], None] | None = None,
@@ -83,6 +79,7 @@ class Connection:
         self.engine = Engine(
             role,
             limits=limits,
+            budget=budget,
             arrays=arrays,
             salvage=salvage,
             answer_noise=answer_noise,
@@ -92,17 +89,19 @@ class Connection:
         self.grace = grace
         self.protocol_version: int | None = None  # what initialize agreed on, once it did
         self.tasks: set[asyncio.Task[Any]] = set()
+        self._budget = budget
         self._opener = transport
         self._observer = observer
         self._on_error = on_error
         self._on_close = on_close
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._pid = os.getpid()
+        self._threadsafe: ThreadSafe | None = None
         self._posted: deque[Callable[[], None]] = deque()
         self._reading = True
         self._ending: Ending | None = None
         self._closing = False
         self._reason: ConnectionClosed | None = None
-        self._bad_logged = 0
 
     # --- beginning
 
@@ -119,18 +118,20 @@ class Connection:
         if self._loop is not None:
             raise UsageError("the connection is open already")
         loop = self._loop = asyncio.get_running_loop()
+        self._pid = os.getpid()
         self._closed: asyncio.Future[ConnectionClosed] = loop.create_future()
         self.handlers_returned = asyncio.Event()
         self._watch = Watch(self, loop)
-        self.sender = Sender(self.engine, loop, self._watch.start)
-        self._events = EventQueue(loop, self.done)
-        self._sessions = SessionStreams(loop, self.done, self.engine.limits.inbox_low)
-        self._runner = Runner(self, self.handlers, loop) if self.handlers is not None else None
-        self.threadsafe = ThreadSafe(self, loop, self._posted, notification_parts)
+        self.sender = Sender(self.engine, loop, self._door_entered)
+        self.incoming = Incoming(self, loop)
+        self._runner = self.incoming.runner
+        self._threadsafe = ThreadSafe(self, loop, self._posted, notification_parts)
         try:
             self.transport = await self._opener() if callable(self._opener) else self._opener
             self.sender.bind(self.transport)
             self.transport.start(_Link(self), loop)
+            if self._budget is not None:
+                self._budget.join(self.regulate)
         except BaseException as error:
             self._reason = ConnectionClosed(f"could not be opened: {error}")
             self._closed.set_result(self._reason)
@@ -168,13 +169,10 @@ class Connection:
         pending = self.begin_call(
             method, params, timeout=timeout, ordered=ordered, on_result=on_result, result=result, bulk=bulk
         )
-        run = self._own_run()
-        self._begin_wait(run)
         try:
             return await pending.future
         finally:
-            self._end_wait(run)
-            self.sender.give_up(pending, tell)
+            self.end_call(pending, tell)
 
     def begin_call(
         self,
@@ -186,16 +184,27 @@ class Connection:
         on_result: Callable[[Any], None] | None = None,
         result: Any = None,
         bulk: bool = False,
+        place: Place | None = None,
     ) -> Pending:
-        """Send a request, or stand at the door; whoever has the ``Pending`` gives it up in the end."""
-        loop = self._check()
+        """Send a request, or stand at the door; whoever has the ``Pending`` ends the call (:meth:`end_call`)."""
+        loop = self.check()
         self._check_sending(answers=True)
-        method, params, decoder = _call_parts(method, params, result)
-        pending = Pending(loop.create_future(), decoder, on_result, ordered and self._own_run() is None)
-        self.sender.send_call(pending, method, params, bulk)
+        method, params, decoder = call_parts(method, params, result)
+        run = self._own_run()
+        pending = Pending(loop.create_future(), decoder, on_result, ordered and run is None)
+        self.sender.send_call(pending, method, params, bulk, place)
         if timeout is not None:
             pending.timer = loop.call_later(timeout, _time_out, pending, method, timeout)
+        pending.run = run
+        self._begin_wait(run)
+        self._watch.start()
         return pending
+
+    def end_call(self, pending: Pending, tell: bool) -> None:
+        """Nobody waits for this call any more."""
+        run, pending.run = pending.run, None
+        self._end_wait(run)
+        self.sender.give_up(pending, tell)
 
     # --- notifications
 
@@ -203,14 +212,14 @@ class Connection:
         """Send a notification: a name and params, or the params struct alone. Updates and document events wait at
         the bulk door, in arrival order, until the outbox takes them. Cancelling while it waits drops it whole.
         """
-        self._check()
+        self.check()
         method, params = notification_parts(method, params)
         line = m.notification_line(method, params)
         await self.send_line(line, is_bulk(method) if bulk is None else bulk, session_of(params, line))
 
     def try_notify(self, method: Any, params: Any = None, *, bulk: bool | None = None) -> bool:
         """Send a notification if it is admitted at once; says whether it was."""
-        self._check()
+        self.check()
         self._check_sending()
         method, params = notification_parts(method, params)
         line = m.notification_line(method, params)
@@ -221,60 +230,106 @@ class Connection:
     async def send_line(self, line: bytes, bulk: bool, session_id: str | None = None) -> None:
         """Send one line made by acpcore, newline included; waits at its door."""
         future = self.enter_line(line, bulk, session_id)
-        if future is None:
-            return
-        run = self._own_run()
-        self._begin_wait(run)
-        try:
-            await future
-        finally:
-            self._end_wait(run)
+        if future is not None:
+            await self.wait_for_peer(future)
 
-    def enter_line(self, line: bytes, bulk: bool, session_id: str | None = None) -> asyncio.Future[Any] | None:
+    def enter_line(
+        self, line: bytes, bulk: bool, session_id: str | None = None, place: Place | None = None
+    ) -> asyncio.Future[Any] | None:
         """Send a line, or stand at its door: then the future tells when it was admitted; cancelling it drops it."""
         self._check_sending()
-        return self.sender.send_line(line, bulk, session_id)
+        return self.sender.send_line(line, bulk, session_id, place)
 
     async def flush(self) -> None:
         """Until the transport has taken everything that was sent before."""
-        self._check()
+        self.check()
         self._check_sending()
         await self.sender.flushed()
+
+    # --- terminals
+
+    def terminal(self, session_id: str, terminal_id: str, *, chunk_size: int = 32 * 1024) -> TerminalWriter:
+        """The writing end of an agent's terminal: ``async with conn.terminal(...) as terminal``. ``chunk_size``
+        (bytes) is the most that one message carries.
+        """
+        from .terminal import TerminalWriter
+
+        return TerminalWriter(self, session_id, terminal_id, chunk_size=chunk_size)
+
+    def stage(self, session_id: str, head: m.TerminalHead, chunk_size: int) -> Stage:
+        """Where a terminal's bytes wait for each other."""
+        return Stage(self.sender, self.engine, self.check(), session_id, head, chunk_size, self._check_sending)
+
+    def tail(self, session_id: str, terminal_id: str, ceiling: int = 1 << 20) -> TerminalTail:
+        """Keep only the newest ``ceiling`` bytes of a terminal, for a view that must not hold up everything else:
+        its output no longer stands in the inbox gate nor goes to a handler. Its other updates still do.
+        """
+        from .tails import Tails
+
+        self.check()
+        if self.incoming.tails is None:
+            self.incoming.tails = Tails()
+        return self.incoming.tails.open(session_id, terminal_id, ceiling)
+
+    async def wait_for_peer(self, waiting: Awaitable[T]) -> T:
+        """Await something that depends on the peer; a handler that does so lets the requests behind it start."""
+        run = self._own_run()
+        self._begin_wait(run)
+        try:
+            return await waiting
+        finally:
+            self._end_wait(run)
 
     # --- answers
 
     def reply(self, request: Request, result: Any = None) -> bool:
         """Answer a request; see ``Request.reply``."""
-        self._check()
-        sent = self.engine.reply(request, result)
-        self.sender.wake()
-        return sent
+        self.check()
+        return self.enter_answer(request, m.result_line(request.id_token, result)) is None
 
     def fail(self, request: Request, code: int, message: str, data: Any = msgspec.UNSET) -> bool:
         """Answer a request with an error."""
-        self._check()
-        sent = self.engine.fail(request, code, message, data)
-        self.sender.wake()
-        return sent
+        self.check()
+        return self.enter_answer(request, m.error_line(request.id_token, code, message, data)) is None
+
+    def enter_answer(self, request: Request, line: bytes, place: Place | None = None) -> asyncio.Future[Any] | None:
+        """Answer now, or as soon as the outbox has room: then the future tells when."""
+        self._check_sending()
+        return self._answer(request, line, place)
+
+    def _answer(self, request: Request, line: bytes, place: Place | None = None) -> asyncio.Future[Any] | None:
+        if request.method == "initialize":
+            self.note_version(m.agreed_version(line))
+        entered = self.sender.send_answer(request, line, place)
+        self.handler_returned()
+        return entered
 
     def reply_later(self, request: Request, result: Any) -> None:
-        """Answer as soon as the outbox has room; for handlers that have returned."""
-        self.sender.send_answer(request, m.result_line(request.id_token, result), False)
+        """Answer for a handler that has returned: the result goes when the outbox has room, or nowhere if the link
+        is gone.
+        """
+        self._send_posted()
+        self._answer(request, m.result_line(request.id_token, result))
 
     def answer_later(self, request: Request, code: int, message: str, data: Any = None) -> None:
         """The same for an error."""
-        line = m.error_line(request.id_token, code, message, m.NO_DATA if data is None else data)
-        self.sender.send_answer(request, line, False)
+        self._send_posted()
+        self._answer(request, m.error_line(request.id_token, code, message, m.NO_DATA if data is None else data))
+
+    def note_version(self, version: int | None) -> None:
+        """``initialize`` was answered, by whichever side."""
+        if version is not None:
+            self.protocol_version = version
 
     # --- pulling
 
     def __aiter__(self) -> AsyncIterator[Event]:
-        return self._pull()
+        return _Pull(self)
 
-    async def _pull(self) -> AsyncIterator[Event]:
+    async def pull(self) -> Event | None:
+        """The next event, ``None`` once the connection ended and everything was pulled. Cancelling loses nothing."""
         self._check_pulling()
-        while (event := await self._events.get()) is not None:
-            yield event
+        return await self.incoming.events.get()
 
     async def receive(self, max_events: int = 200, max_wait: float | None = None) -> list[Event]:
         """Pull up to ``max_events`` events: those that come within ``max_wait`` seconds, or, with ``None``, what is
@@ -282,17 +337,19 @@ class Connection:
         nothing.
         """
         self._check_pulling()
-        return await self._events.get_batch(max_events, max_wait)
+        return await self.incoming.events.get_batch(max_events, max_wait)
 
     def session(self, session_id: str) -> SessionStream:
-        """The notifications of one session, from now on, to be pulled: they no longer go to a handler or to ``conn``
-        itself.
+        """The notifications of one session, to be pulled: those that follow, which no longer go to a handler or to
+        ``conn`` itself, and those that came a moment ago and that nobody has taken yet.
+
+        Closed by ``close()``, or when nothing refers to the stream any more.
         """
-        self._check()
-        return self._sessions.open(session_id)
+        self.check()
+        return self.incoming.open_session(session_id)
 
     def _check_pulling(self) -> None:
-        self._check()
+        self.check()
         if self._runner is not None:
             raise UsageError("events go to the handlers; pull a session, or give no handlers")
 
@@ -300,8 +357,10 @@ class Connection:
 
     def start(self, work: Coroutine[Any, Any, Any], *, name: str | None = None) -> asyncio.Task[Any]:
         """Run a coroutine tied to this connection: what it raises is reported, closing cancels it."""
-        self._check()
-        return self.spawn_task(self._background(work), name or "acpcore background")
+        self.check()
+        task = self.spawn_task(self._background(work), name or "acpcore background")
+        task.add_done_callback(lambda _: work.close())  # one that never began was never awaited
+        return task
 
     async def _background(self, work: Coroutine[Any, Any, Any]) -> Any:
         try:
@@ -345,20 +404,31 @@ class Connection:
         may be called inside a handler.
         """
         self._check_loop()
-        if not self._closing:
-            self._closing = True
-            self.handlers_returned.set()
-            self._end("closed by this side", own=True, timeout=timeout)
+        self._end_by_choice("closed by this side", timeout)
         return await asyncio.shield(self._closed)
 
     def abort(self, reason: str = "aborted") -> None:
         """End at once: nothing more is written."""
         self._check_loop()
-        self._end(reason, own=True, timeout=0.0)
+        self._end_by_choice(reason, 0.0)
+        if self._reason is None:
+            self.transport.abort()
 
-    def _end(self, reason: str, *, own: bool, timeout: float = 0.0, closed: Closed | None = None) -> None:
+    def _end_by_choice(self, reason: str, timeout: float) -> None:
+        """An end that has begun already takes no longer than this one may."""
+        if self._ending is None:
+            self._closing = True
+            self._end(reason, own=True, timeout=timeout)
+        elif self._reason is None:
+            self._closing = True
+            self.handlers_returned.set()
+            self._ending.hurry(timeout)
+
+    def _end(self, reason: str, *, own: bool, timeout: float, closed: Closed | None = None) -> None:
         if self._ending is not None or self._reason is not None or self._loop is None:
             return
+        if own:  # what comes now is thrown away: a peer that cannot send may not read either
+            self.transport.resume_reading()
         closed = self.engine.close(reason) if closed is None else closed
         self._ending = Ending(self, reason, closed, own=own, timeout=timeout)
         self._ending_task = self._loop.create_task(self._finish(self._ending), name="acpcore end")
@@ -366,9 +436,11 @@ class Connection:
     async def _finish(self, ending: Ending) -> None:
         reason = self._reason = await ending.run()
         self._watch.stop()
+        if self._budget is not None:
+            self._budget.leave(self.regulate)
+            self.engine.inbox.leave_budget()
         self.sender.fail_all(reason)
-        self._sessions.end()
-        self._events.end()
+        self.incoming.end()
         if not self._closed.done():
             self._closed.set_result(reason)
         if self._on_close is not None:
@@ -381,16 +453,12 @@ class Connection:
 
     def received(self, size: int) -> None:
         """Bytes came: dispatch what they complete."""
+        if self._ending is not None:
+            return
         self._dispatch(self.engine.buffer_updated(size))
 
     def _dispatch(self, events: list[Event]) -> None:
-        runner = self._runner
-        if runner is not None:
-            runner.begin()
-        for event in events:
-            self._take(event)
-        if runner is not None:
-            runner.pump()
+        self.incoming.dispatch(events)
         self.regulate()
         if self.engine.want_write:
             self.sender.wake()
@@ -403,14 +471,15 @@ class Connection:
         closed = events.pop() if events else None
         self._dispatch(events)
         assert closed is None or isinstance(closed, Closed)
-        self._end("end of input", own=False, closed=closed)
+        self._end("end of input", own=False, timeout=self.grace, closed=closed)
 
     def lost(self, error: BaseException | None) -> None:
         """Nothing more can be written."""
         self.sender.lose(error)
-        self._end("connection lost", own=False)
+        self._end("connection lost", own=False, timeout=self.grace)
         if self._ending is not None:
             self.sender.fail_all(self._ending.why)
+        self.handler_returned()
 
     def sent(self, size: int) -> None:
         """The transport took bytes: whoever waits for room goes on."""
@@ -422,100 +491,37 @@ class Connection:
         """Read or do not read, as the gates say."""
         if self._ending is not None:
             return
-        wanted = self.engine.want_read
+        wanted = self.engine.want_read and not self.control_waits
         if wanted and not self._reading:
             self._reading = True
             self.transport.resume_reading()
         elif not wanted and self._reading:
             self._reading = False
             self.transport.pause_reading()
-        if self.engine.inbox.shut or self.engine.outbox.gate.full:
+        if self.engine.inbox_shut or self.engine.outbox.gate.full:
             self._watch.start()
 
-    # --- events
-
-    def _take(self, event: Event) -> None:
-        if isinstance(event, Response):
-            self._take_response(event)
-            return
-        if isinstance(event, Message):
-            event.conn = self
-            if event.method == m.CANCEL_METHOD and self._take_cancel(event):
-                return
-        elif isinstance(event, (BadFrame, FrameTooLarge)):
-            self._take_bad(event)
-        if isinstance(event, Request) or not self._sessions.claims(event):
-            self._hand_on(event)
-        elif isinstance(event, Updates):
-            for part in event.split():
-                part.conn = self
-                self._take(part)
-        else:
-            self._sessions.put(event)
-
-    def _hand_on(self, event: Event) -> None:
-        if self._runner is not None:
-            self._runner.take(event)
-            return
-        if isinstance(event, Request):
-            event.started = True
-        self._events.put(event)
-
-    def _take_response(self, event: Response) -> None:
-        call = event.call
-        if call is not None and isinstance(call.tag, Pending):
-            pending = call.tag
-            if self._runner is None or not pending.ordered:
-                pending.deliver(event)
-            else:
-                self._answer_in_order(pending, event)
-        if self._runner is None:
-            self._events.put(event)
-        elif call is None:
-            self._runner.take(event)
-
-    def _answer_in_order(self, pending: Pending, event: Response) -> None:
-        call, runner = event.call, self._runner
-        assert call is not None and runner is not None and self._loop is not None
-        key = call.session_id if call.session_id is not None else event.session_id
-        runner.answer(Answer(call.method, event, pending.deliver, self._loop.time()), key)
-        if runner.waiting_answers:
-            self._watch.start()
-
-    def _take_cancel(self, event: Message) -> bool:
-        """A cancel acts in the read callback, whatever waits in front of it."""
-        if self._runner is None or not isinstance(event, Notification):
-            return False
-        request = self.engine.cancelled_request(event)
-        if request is not None:
-            self._runner.cancel(request)
-        self.done(event)
-        return True
-
-    def _take_bad(self, event: BadFrame | FrameTooLarge) -> None:
-        call = event.call
-        if call is not None and isinstance(call.tag, Pending):
-            call.tag.fail(ProtocolError(f"the answer to {call.method} is broken: {event!r}"))
-        if self._bad_logged < _BAD_LINES_LOGGED:
-            self._bad_logged += 1
-            hint = event.hint if isinstance(event, BadFrame) else None
-            logger.warning("%r%s", event, f" ({hint})" if hint else "")
-
-    def unclaimed(self, event: Notification | Updates | TerminalBytes) -> None:
-        """An update nobody has a handler for: kept for a moment, for a session that is about to be opened."""
-        self._sessions.keep(event)
+    def _door_entered(self) -> None:
+        self._watch.start()
+        self.regulate()
 
     def done(self, event: Event) -> None:
         """The host has finished with an event: its bytes leave the inbox gate."""
         self.engine.done(event)
         if not self._reading:
             self.regulate()
+        if self._ending is not None:
+            self.handler_returned()
 
     def handler_returned(self) -> None:
         """A handler is through: whoever waits for that may look again."""
         self.handlers_returned.set()
 
     # --- pressure (called by Watch)
+
+    def watch(self) -> None:
+        """Something waits: look after it."""
+        self._watch.start()
 
     def fail_stalled(self, names: list[str]) -> None:
         """The inbox stood full for too long: the calls that wait fail, and the text names who stands still."""
@@ -529,10 +535,17 @@ class Connection:
     def report_stuck(self, method: str, handler: str, seconds: float) -> None:
         """An answer waits behind a handler that seems to wait for it."""
         text = (
-            f"the answer to {method} has waited {seconds:g} s for handler {handler} to return; if the handler waits for "
-            "it in another task, call with ordered=False"
+            f"the answer to {method} has waited {seconds:g} s for handler {handler} to return; if that waits for "
+            "the answer in another task, call with ordered=False"
         )
         self.report(Overrun(text), f"handler {handler}", None)
+
+    @property
+    def host_works(self) -> bool:
+        """Whether something that was read is still being handled, or waits for that."""
+        if self._runner is not None:
+            return not self._runner.idle
+        return self.engine.owing > 0 and not self.sender.is_lost
 
     @property
     def control_waits(self) -> bool:
@@ -547,8 +560,9 @@ class Connection:
     # --- odds and ends
 
     def stats(self) -> Stats:
-        """What the engine has counted."""
-        return self.engine.stats()
+        """What was counted."""
+        unhandled = 0 if self._loop is None else self.incoming.unhandled
+        return msgspec.structs.replace(self.engine.stats(), unhandled=unhandled)
 
     def report(self, error: BaseException, context: str, event: Event | None) -> None:
         """An error that has no caller: to ``on_error``, else to the log. The payload of ``event`` is not part of it."""
@@ -590,14 +604,30 @@ class Connection:
             raise UsageError("the connection is not open: use 'async with' or await open()")
         if running is not self._loop:
             raise UsageError("a connection belongs to the loop it was opened on; use conn.threadsafe elsewhere")
+        self.check_process()
         return self._loop
 
-    def _check(self) -> asyncio.AbstractEventLoop:
+    def check_process(self) -> None:
+        """The descriptors are shared with a forked child, the loop's state is not."""
+        if os.getpid() != self._pid:
+            raise UsageError("a connection belongs to the process that opened it")
+
+    @property
+    def threadsafe(self) -> ThreadSafe:
+        """Sending from other threads; each method returns a ``concurrent.futures.Future``."""
+        if self._threadsafe is None:
+            raise UsageError("the connection is not open: use 'async with' or await open()")
+        return self._threadsafe
+
+    def check(self) -> asyncio.AbstractEventLoop:
         """What other threads have posted goes before what the loop sends now."""
         loop = self._check_loop()
-        if self._posted:
-            self.threadsafe.drain()
+        self._send_posted()
         return loop
+
+    def _send_posted(self) -> None:
+        if self._posted and self._threadsafe is not None:
+            self._threadsafe.drain()
 
     def _check_sending(self, *, answers: bool = False) -> None:
         """After the end of input answers may still go out, but no call can be answered any more."""
@@ -609,6 +639,24 @@ class Connection:
     def __repr__(self) -> str:
         state = "closed" if self._reason is not None else "closing" if self.is_closed else "open"
         return f"<Connection {self.engine.role} {state}>"
+
+
+class _Pull:
+    """``async for event in conn``. Leaving the loop in the middle leaves nothing behind."""
+
+    __slots__ = ("_conn",)
+
+    def __init__(self, conn: Connection) -> None:
+        self._conn = conn
+
+    def __aiter__(self) -> _Pull:
+        return self
+
+    async def __anext__(self) -> Event:
+        event = await self._conn.pull()
+        if event is None:
+            raise StopAsyncIteration
+        return event
 
 
 class _Link:
@@ -634,32 +682,6 @@ class _Link:
 
     def connection_lost(self, error: BaseException | None) -> None:
         self._conn.lost(error)
-
-
-def _call_parts(method: Any, params: Any, result: Any) -> tuple[str, Any, Callable[[Any], Any] | None]:
-    """Name, params and result decoder of a call."""
-    if isinstance(method, str):
-        return method, params, None if result is None else _decoder(result)
-    described = method_of(method)
-    if params is not None:
-        raise UsageError("a params struct is given alone")
-    result = described.result if result is None else result
-    return described.name, method, None if result is None else _decoder(result)
-
-
-def notification_parts(method: Any, params: Any) -> tuple[str, Any]:
-    """Name and params of a notification."""
-    if isinstance(method, str):
-        return method, params
-    if params is not None:
-        raise UsageError("a params struct is given alone")
-    return method_of(method).name, method
-
-
-def _decoder(type_: Any) -> Callable[[Any], Any]:
-    from .schema import decode
-
-    return lambda raw: decode(type_, raw)
 
 
 def _time_out(pending: Pending, method: str, seconds: float) -> None:

@@ -4,9 +4,9 @@ Everything of one session stands in one lane, in wire order; messages without a 
 
 * A notification starts when the one before it in its lane has returned.
 * A request starts when every earlier notification of its lane has returned or itself waits for the peer; then it runs
-  beside the lane.
+  beside the lane. It passes answers that stand behind such a wait.
 * An answer is handed over when every earlier notification of its lane has returned; the lane rests until ``release``,
-so that whoever waited for the answer goes on before the next notification starts.
+  so that whoever waited for the answer goes on before the next notification starts.
 
 Lanes do not wait for each other. Among the entries that may start, the one that came first on the wire starts first.
 """
@@ -15,7 +15,7 @@ from __future__ import annotations
 
 import heapq
 import itertools
-from collections import deque
+from collections import OrderedDict
 from enum import IntEnum
 from typing import Any
 
@@ -53,18 +53,26 @@ class Lane:
 
     def __init__(self, key: str | None) -> None:
         self.key = key
-        self.queue: deque[Entry] = deque()
+        self.queue: OrderedDict[Entry, None] = OrderedDict()  # so that one can leave from the middle at once
         self.running: Entry | None = None
         self.held = False
 
-    @property
-    def startable(self) -> bool:
-        """Whether the first entry of the queue may start."""
+    def first(self) -> Entry | None:
+        """The entry that may start, if there is one."""
         if not self.queue or self.held:
-            return False
+            return None
         if self.running is None:
-            return True
-        return self.queue[0].kind is Kind.REQUEST and self.running.waits > 0
+            return next(iter(self.queue))
+        return self._request_ahead() if self.running.waits > 0 else None
+
+    def _request_ahead(self) -> Entry | None:
+        """The first request, if no notification stands before it. It passes answers: the handler that they stand
+        behind waits for the peer, and what the peer waits for may be this request.
+        """
+        for entry in self.queue:
+            if entry.kind is not Kind.ANSWER:
+                return entry if entry.kind is Kind.REQUEST else None
+        return None
 
     @property
     def idle(self) -> bool:
@@ -101,10 +109,9 @@ class Scheduler:
         if lane is None:
             lane = self._lanes[key] = Lane(key)
         entry = Entry(kind, lane, next(self._number), item)
-        lane.queue.append(entry)
+        lane.queue[entry] = None
         self.waiting += 1
-        if len(lane.queue) == 1:
-            self._offer(lane)
+        self._offer(lane)
         return entry
 
     def start_now(self, key: str | None, item: Any) -> Entry:
@@ -119,13 +126,13 @@ class Scheduler:
         while self._ready:
             entry = heapq.heappop(self._ready)
             entry.offered = False
-            lane = entry.lane
-            if not entry.started and lane.startable and lane.queue[0] is entry:
-                return self._start(lane)
+            if not entry.started and entry.lane.first() is entry:
+                return self._start(entry)
         return None
 
-    def _start(self, lane: Lane) -> Entry:
-        entry = lane.queue.popleft()
+    def _start(self, entry: Entry) -> Entry:
+        lane = entry.lane
+        del lane.queue[entry]
         entry.started = True
         self.waiting -= 1
         if entry.kind is Kind.NOTIFICATION:
@@ -172,7 +179,7 @@ class Scheduler:
         entry.started = True
         self.waiting -= 1
         lane = entry.lane
-        lane.queue.remove(entry)
+        del lane.queue[entry]
         self._offer(lane)
         return True
 
@@ -200,8 +207,8 @@ class Scheduler:
 
     def _offer(self, lane: Lane) -> None:
         """Make a lane's first entry known if it may start; forget a lane in which nothing is left."""
-        if lane.startable:
-            first = lane.queue[0]
+        first = lane.first()
+        if first is not None:
             if not first.offered:
                 first.offered = True
                 heapq.heappush(self._ready, first)

@@ -14,7 +14,7 @@ import msgspec
 from . import message as m
 from ._native import lib
 from .errors import UsageError
-from .flow import Clock, Gate, GateStats, Limits, Outbox
+from .flow import Budget, Clock, Gate, GateStats, Limits, Outbox
 from .framing import Framer
 from .ledger import Ledger
 from .message import Call, Closed, Event, Notification, Request, RequestId
@@ -28,8 +28,9 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
     """What an engine has done so far. Sizes in bytes.
 
     ``frames`` are lines that were events, ``bad_frames`` those of them that were no message, ``dropped_answers``
-    error answers to noise that were not sent because the outbox was shut, ``bytes_looked`` and ``bytes_moved`` the
-    work of the scan: both grow in proportion to ``bytes_in``.
+    error answers to noise that were not sent because the outbox was shut, ``merged_writes`` those of the
+    ``terminal_writes`` that share a message with others, ``unhandled`` notifications that nobody had a handler for,
+    ``bytes_looked`` and ``bytes_moved`` the work of the scan: both grow in proportion to ``bytes_in``.
     """
 
     inbox: GateStats
@@ -39,11 +40,14 @@ class Stats(msgspec.Struct, frozen=True, kw_only=True):
     frames: int
     bad_frames: int
     frames_out: int
+    terminal_writes: int
+    merged_writes: int
     dropped_answers: int
     bytes_looked: int
     bytes_moved: int
     pending_calls: int
     open_requests: int
+    unhandled: int = 0
 
 
 class Engine:
@@ -59,6 +63,7 @@ class Engine:
         role: Role,
         *,
         limits: Limits | None = None,
+        budget: Budget | None = None,
         clock: Clock = time.monotonic,
         arrays: bool = True,
         answer_noise: bool | None = None,
@@ -70,10 +75,10 @@ class Engine:
             raise UsageError("role is 'client' or 'agent'")
         self.role = role
         self.limits = limits = Limits.interactive() if limits is None else limits
-        self.inbox = Gate(limits.inbox_high, limits.inbox_low, limits.inbox_hard, clock)
+        self.inbox = Gate(limits.inbox_high, limits.inbox_low, limits.inbox_hard, clock, budget)
         self.outbox = Outbox(Gate(limits.outbox_high, limits.outbox_low, limits.outbox_hard, clock))
         self.outward = Outward(self.outbox, limits.max_send_frame, self, observer)
-        level = lib.ACP_HOT if grouped and observer is None else lib.ACP_ROUTE
+        level = lib.ACP_HOT if grouped else lib.ACP_ROUTE
         self._framer = Framer(limits.max_frame, level | (0 if arrays else lib.ACP_NO_ARRAYS), limits.read_size)
         self._ledger = Ledger()
         self._reader = Reader(
@@ -142,8 +147,10 @@ class Engine:
         """Send a request. ``None``: it was not admitted (the door is shut); try again when there is room.
 
         ``params``: a struct, plain objects or raw JSON bytes. The call's answer is a ``Response`` with this
-        ``call``.
+        ``call``. ``UsageError`` after the end of input: nothing can answer it.
         """
+        if self._eof:
+            raise UsageError("the input has ended: no call can be answered")
         line = m.request_line(b"%d" % self._ledger.next_id, method, params)
         if not self.outward.admits(line, bulk):
             return None
@@ -176,15 +183,20 @@ class Engine:
         """Answer a request with an error; ``False`` as in :meth:`reply`."""
         return self.answer_line(request, m.error_line(request.id_token, code, message, data))
 
-    def _check_open(self, request: Request) -> None:
+    def check_answer(self, request: Request, line: bytes) -> None:
+        """``UsageError`` unless this line can be the answer to this request."""
         if request.answered:
             raise UsageError("this request is answered already")
         if request.engine is not self:
             raise UsageError("this request came over another connection")
+        self.outward.check_size(line)
 
-    def answer_line(self, request: Request, line: bytes) -> bool:
-        """Answer with a line that acpcore built; ``False`` as in :meth:`reply`."""
-        self._check_open(request)
+    def answer_line(self, request: Request, line: bytes, *, claimed: bool = False) -> bool:
+        """Answer with a line that acpcore built; ``False`` as in :meth:`reply`. ``claimed``: the caller has checked
+        the answer and marked the request as answered before.
+        """
+        if not claimed:
+            self.check_answer(request, line)
         if not self.outward.admits(line, False):
             return False
         request.answered = True
@@ -236,21 +248,35 @@ class Engine:
         return self._ledger.owed > 0
 
     @property
+    def inbox_shut(self) -> bool:
+        """Whether the inbox stands above its marks, alone or with those it shares a budget with."""
+        inbox = self.inbox
+        return inbox.shut or (inbox.budget is not None and inbox.budget.shut and inbox.used > 0)
+
+    @property
+    def inbox_full(self) -> bool:
+        """Whether the inbox is at its hard cap, alone or with those it shares a budget with."""
+        inbox = self.inbox
+        return inbox.full or (inbox.budget is not None and inbox.budget.full and inbox.used > 0)
+
+    @property
     def want_read(self) -> bool:
         """Whether the host should read on. A client stops at the high mark, an agent only at the hard cap, so that
         one direction always drains; while an answer is owed and the host stands still a client may be granted more.
         """
-        if self._eof or self.outbox.gate.full:
+        if self._eof or self.outbox.gate.full or self.inbox_full:
             return False
-        inbox = self.inbox
-        if not inbox.shut:
-            return True
-        return inbox.used < (inbox.hard if self.role == "agent" else self._allowance)
+        return self.role == "agent" or not self.inbox_shut or self.inbox.used < self._allowance
 
     @property
     def want_write(self) -> bool:
         """Whether :meth:`data_to_send` has something."""
         return bool(self.outbox)
+
+    @property
+    def grants_all(self) -> bool:
+        """Whether the inbox may grow to its hard cap for the time being."""
+        return self._allowance >= self.inbox.hard
 
     def host_stands_still(self, *, known: bool = False) -> None:
         """Grant the peer more room while an answer is owed: twice as much each time the host finished nothing since
@@ -275,12 +301,19 @@ class Engine:
             frames=scanner.frames,
             bad_frames=scanner.bad,
             frames_out=self.outward.frames,
+            terminal_writes=self.outward.writes,
+            merged_writes=self.outward.merged,
             dropped_answers=self._reader.dropped_answers,
             bytes_looked=scanner.looked,
             bytes_moved=scanner.moved,
             pending_calls=self._ledger.owed,
             open_requests=self._ledger.owing,
         )
+
+    @property
+    def owing(self) -> int:
+        """How many requests wait for our answer."""
+        return self._ledger.owing
 
     @property
     def pending_calls(self) -> list[Call]:

@@ -81,9 +81,12 @@ class GateStats(msgspec.Struct, frozen=True):
 class Gate:
     """Bytes against two watermarks with hysteresis: shuts at ``high``, opens at ``low``."""
 
-    __slots__ = ("_clock", "_seconds", "_since", "hard", "high", "low", "peak", "shut", "times", "used")
+    __slots__ = ("_clock", "_seconds", "_since", "budget", "hard", "high", "low", "peak", "shut", "times", "used")
 
-    def __init__(self, high: int, low: int, hard: int, clock: Clock = time.monotonic) -> None:
+    def __init__(
+        self, high: int, low: int, hard: int, clock: Clock = time.monotonic, budget: Budget | None = None
+    ) -> None:
+        self.budget = budget
         self.high = high
         self.low = low
         self.hard = hard
@@ -104,6 +107,8 @@ class Gate:
             self.shut = True
             self.times += 1
             self._since = self._clock()
+        if self.budget is not None:
+            self.budget.add(size)
 
     def sub(self, size: int) -> None:
         """``size`` bytes are done."""
@@ -111,6 +116,14 @@ class Gate:
         if self.shut and self.used <= self.low:
             self.shut = False
             self._seconds += self._clock() - self._since
+        if self.budget is not None:
+            self.budget.sub(size)
+
+    def leave_budget(self) -> None:
+        """What waits here no longer counts in the budget: the connection is over."""
+        budget, self.budget = self.budget, None
+        if budget is not None:
+            budget.sub(self.used)
 
     def admits(self, size: int) -> bool:
         """Whether ``size`` bytes stay within the hard cap. An empty gate admits anything once."""
@@ -125,6 +138,50 @@ class Gate:
         """A snapshot."""
         running = self._clock() - self._since if self.shut else 0.0
         return GateStats(self.used, self.peak, self.times, self._seconds + running)
+
+
+class Budget(Gate):
+    """A bound on what the inboxes of many connections hold together, in bytes: for gateways, and hosts of many
+    agents.
+
+    At ``high`` every connection that holds something stops reading (an agent: at ``hard``), one with an empty inbox
+    still takes one frame, so that nobody starves; at ``low`` all go on. A budget belongs to one thread.
+    """
+
+    __slots__ = ("_listeners", "_was_full")
+
+    def __init__(
+        self, high: int, low: int | None = None, hard: int | None = None, clock: Clock = time.monotonic
+    ) -> None:
+        super().__init__(high, high // 2 if low is None else low, 2 * high if hard is None else hard, clock)
+        if not 0 <= self.low <= self.high <= self.hard:
+            raise ValueError("low, high and hard must rise")
+        self._listeners: set[Callable[[], None]] = set()
+        self._was_full = False
+
+    def add(self, size: int) -> None:
+        """``size`` more bytes wait in some inbox."""
+        super().add(size)
+        self._was_full = self._was_full or self.full
+
+    def sub(self, size: int) -> None:
+        """``size`` bytes are done; whoever stopped reading because of the budget is told when there is room again."""
+        was_shut = self.shut
+        super().sub(size)
+        freed = self._was_full and not self.full
+        if freed:
+            self._was_full = False
+        if freed or (was_shut and not self.shut):
+            for listener in list(self._listeners):
+                listener()
+
+    def join(self, listener: Callable[[], None]) -> None:
+        """``listener()`` is called when there is room again."""
+        self._listeners.add(listener)
+
+    def leave(self, listener: Callable[[], None]) -> None:
+        """It no longer is."""
+        self._listeners.discard(listener)
 
 
 _JOIN: Final = 64 * KIB  # small lines are joined up to this size, larger ones go out as they are

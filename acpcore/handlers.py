@@ -128,5 +128,31 @@ def method_of(type_: Any) -> Any:
     return method
 
 
+def call_parts(method: Any, params: Any, result: Any) -> tuple[str, Any, Decoder | None]:
+    """Name, params and result decoder of a call."""
+    if isinstance(method, str):
+        return method, params, None if result is None else _decoder(result)
+    described = method_of(method)
+    if params is not None:
+        raise UsageError("a params struct is given alone")
+    result = described.result if result is None else result
+    return described.name, method, None if result is None else _decoder(result)
+
+
+def notification_parts(method: Any, params: Any) -> tuple[str, Any]:
+    """Name and params of a notification."""
+    if isinstance(method, str):
+        return method, params
+    if params is not None:
+        raise UsageError("a params struct is given alone")
+    return method_of(method).name, method
+
+
+def _decoder(type_: Any) -> Decoder:
+    from .schema import decode
+
+    return lambda raw: decode(type_, raw)
+
+
 def _is_coroutine_function(function: Any) -> bool:
     return inspect.iscoroutinefunction(function) or inspect.iscoroutinefunction(getattr(function, "__call__", None))  # noqa: B004

@@ -55,13 +55,14 @@ def _as_it_came(value: Any) -> Any:
     """A value that keeps its own JSON (``raw``, with a ``tag``: an unknown variant) goes out as it came in."""
     raw = getattr(value, "raw", None)
     if isinstance(raw, bytes) and hasattr(value, "tag"):
-        return msgspec.Raw(raw)
+        return msgspec.Raw(_checked(raw))
     raise NotImplementedError(f"{type(value).__name__} is not JSON")
 
 
 _encoder = msgspec.json.Encoder(enc_hook=_as_it_came)
 _any_decoder = msgspec.json.Decoder()
 _UNDECODED: Final = object()
+_MARKER_TEXT: Final = 200  # characters of an error that a marker keeps
 
 
 class ErrorObject(msgspec.Struct, frozen=True):
@@ -248,7 +249,7 @@ class Updates(Group):
             line = self.lines[start : start + size]
             body = words[BODY] - words[0]
             session = None
-            if words[SESSION + 1]:
+            if words[SESSION]:  # its text may be empty
                 at = words[SESSION] - base
                 session = decode_text(self.lines[at : at + words[SESSION + 1]])
             result.append(
@@ -340,6 +341,11 @@ class Response(Event):
         self.size = size
         self.counted = False
         self.broken = False
+
+    def marker(self) -> Response:
+        """A small event for the answer's place in the stream, once its call has the payload: no result, no data."""
+        error = None if self.error is None else ErrorObject(self.error.code, self.error.message[:_MARKER_TEXT])
+        return Response(self.id, self.call, None, error, self.session_id, b"", self.offset, self.size)
 
     @property
     def matched(self) -> bool:
@@ -499,6 +505,28 @@ def decode_error(raw: Bytes) -> ErrorObject:
         return ErrorObject(INTERNAL_ERROR, "unreadable error")
 
 
+class _Agreed(msgspec.Struct):
+    protocolVersion: int
+
+
+class _AgreedLine(msgspec.Struct):
+    result: _Agreed
+
+
+_version_decoder = msgspec.json.Decoder(_AgreedLine)
+
+
+def agreed_version(line: Bytes) -> int | None:
+    """The protocol version in an answer to ``initialize``, if there is one.
+
+    https://agentclientprotocol.com/protocol/v2/draft/initialization
+    """
+    try:
+        return _version_decoder.decode(line).result.protocolVersion
+    except (msgspec.MsgspecError, RecursionError, ValueError):
+        return None
+
+
 def decode_id(token: bytes) -> RequestId:
     """An id token of the wire: ``1`` is an int, ``"1"`` a str, ``null`` is ``None``."""
     first = token[:1]
@@ -524,16 +552,28 @@ def decode_text(body: bytes) -> str:
 
 
 def encode_json(value: Any) -> bytes:
-    """JSON of a value. Raw bytes are checked, and line breaks between their tokens become spaces, by
-    :func:`build_line`.
+    """JSON of a value, on one line. ``msgspec.Raw`` anywhere in it is checked, and line breaks between its tokens
+    become spaces.
 
-    ``UsageError`` when the value cannot be JSON (a lone surrogate, an unknown type); NaN and infinities become
-    ``null``.
+    ``UsageError`` when the value cannot be JSON (a lone surrogate, an unknown type, bad raw JSON, nested too deep for
+    any peer); NaN and infinities become ``null``.
     """
     try:
-        return _encoder.encode(value)
+        encoded = _encoder.encode(value)
     except (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError, NotImplementedError) as error:
         raise UsageError(f"cannot be written as JSON: {error}") from None
+    # Only what a host's raw JSON brings in can be wrong, and only that can hold a line break.
+    if b"\n" in encoded or not _is_trusted(type(value)):
+        return _checked(encoded)
+    return encoded
+
+
+_SCALARS: Final = frozenset({str, int, float, bool, type(None)})
+
+
+def _is_trusted(kind: type) -> bool:
+    """Whether values of a type hold no raw JSON of a host's own, apart from what it hides in free-form members."""
+    return kind in _SCALARS or kind.__module__.startswith("acpcore.")
 
 
 def encode_id(id: RequestId) -> bytes:
@@ -549,10 +589,10 @@ _METHOD_MEMBERS: dict[str, bytes] = {}
 
 
 def _method_member(method: str) -> bytes:
+    if not isinstance(method, str):
+        raise UsageError("a method is a str")
     member = _METHOD_MEMBERS.get(method)
     if member is None:
-        if not isinstance(method, str):
-            raise UsageError("a method is a str")
         member = b'"method":' + encode_json(method)
         if len(_METHOD_MEMBERS) < 256:
             _METHOD_MEMBERS[method] = member
@@ -570,10 +610,9 @@ def _body(value: Any) -> bytes:
 
 def _checked(raw: bytes) -> bytes:
     """Raw JSON from a host: one value, on one line."""
-    at = ffi.new("uint32_t *")
-    reason = ffi.new("uint32_t *")
-    if len(raw) > lib.ACP_MAX_SIZE or lib.acp_check(ffi.from_buffer(raw), len(raw), at, reason) != lib.ACP_OK:
-        raise UsageError(f"raw bytes are not one JSON value (byte {at[0]})")
+    at = ffi.new("uint32_t[2]")
+    if len(raw) > lib.ACP_MAX_SIZE or lib.acp_check(raw, len(raw), at, at + 1) != lib.ACP_OK:
+        raise UsageError(f"raw JSON is not one value that a peer would take: {REASONS[at[1]]} at byte {at[0]}")
     if b"\n" in raw or b"\r" in raw:  # valid JSON has raw line breaks between its tokens only
         raw = raw.replace(b"\n", b" ").replace(b"\r", b" ")
     return raw
@@ -582,13 +621,21 @@ def _checked(raw: bytes) -> bytes:
 def request_line(id_token: bytes, method: str, params: Any) -> bytes:
     """A request with its newline. ``params`` ``None``: left out."""
     head = b'{"jsonrpc":"2.0","id":' + id_token + b"," + _method_member(method)
-    return head + b"}\n" if params is None else head + b',"params":' + _body(params) + b"}\n"
+    return head + b"}\n" if params is None else head + b',"params":' + encode_params(method, params) + b"}\n"
 
 
 def notification_line(method: str, params: Any) -> bytes:
     """A notification with its newline."""
     head = b'{"jsonrpc":"2.0",' + _method_member(method)
-    return head + b"}\n" if params is None else head + b',"params":' + _body(params) + b"}\n"
+    return head + b"}\n" if params is None else head + b',"params":' + encode_params(method, params) + b"}\n"
+
+
+def encode_params(method: str, params: Any) -> bytes:
+    """JSON of params. What a peer would refuse, and never answer since it refuses it without an id, is not sent."""
+    body = _body(params)
+    if body[:1] not in (b"{", b"[") and not method.startswith("_") and body.lstrip()[:1] not in (b"{", b"[", b"n"):
+        raise UsageError(f"params of {method} are an object or an array")
+    return body
 
 
 def result_line(id_token: bytes, result: Any) -> bytes:
@@ -598,7 +645,11 @@ def result_line(id_token: bytes, result: Any) -> bytes:
 
 
 def error_line(id_token: bytes, code: int, message: str, data: Any = msgspec.UNSET) -> bytes:
-    """An answer that says what went wrong."""
+    """An answer that says what went wrong. ``UsageError`` unless ``code`` is a 64-bit int and ``message`` a str."""
+    if isinstance(code, bool) or not isinstance(code, int) or not -(2**63) <= code < 2**63:
+        raise UsageError("an error code is an int of 64 bits")
+    if not isinstance(message, str):
+        raise UsageError("an error message is a str")
     error: dict[str, Any] = {"code": code, "message": message}
     if data is not msgspec.UNSET:
         error["data"] = msgspec.Raw(_body(data))

@@ -32,21 +32,36 @@ class Outward:
         self.answerer = answerer
         self.observer = observer
         self.frames = 0
+        self.writes = 0  # terminal writes, and those of them that joined others in one message
+        self.merged = 0
         self.stages: dict[str, list[Callable[[], None]]] = {}  # session: who holds bytes back for it
         self._max = max_send_frame
 
+    @property
+    def bulk_open(self) -> bool:
+        """Whether the bulk door is open: the gate is, or nothing waits to be written."""
+        return not self.outbox.gate.shut or not self.outbox
+
     def admits(self, line: bytes, bulk: bool) -> bool:
-        """Whether a line would be admitted now. ``UsageError`` for one that is larger than ``max_send_frame``."""
+        """Whether a line would be admitted now. ``UsageError`` for one that is larger than ``max_send_frame``.
+
+        Answers that wait for the rest of their batch keep bulk out only while something is there to be written: a
+        handler of that batch may be the one that waits at the door.
+        """
+        self.check_size(line)
+        gate = self.outbox.gate
+        return not gate.shut if bulk and self.outbox else gate.admits(len(line))
+
+    def check_size(self, line: bytes) -> None:
+        """``UsageError`` for a line that is larger than ``max_send_frame``."""
         if len(line) > self._max:
             raise UsageError(f"message of {len(line)} bytes is larger than max_send_frame ({self._max})")
-        gate = self.outbox.gate
-        return not gate.shut if bulk and gate.used else gate.admits(len(line))
 
     def push(self, line: bytes, session_id: str | None = None) -> None:
         """Admit a line; what is held back for its session goes first."""
         if session_id is not None and self.stages:
-            for let_go in self.stages.pop(session_id, ()):
-                let_go()
+            for move_out in self.stages.pop(session_id, ()):
+                move_out()
         self.frames += 1
         self.outbox.push(line)
         self.observe("out", line, None)
@@ -56,6 +71,33 @@ class Outward:
         self.frames += 1
         self.outbox.push_reserved(line, reserved)
         self.observe("out", line, None)
+
+    # --- bytes that are held back
+
+    def count_write(self, *, merged: bool) -> None:
+        """A terminal write began."""
+        self.writes += 1
+        self.merged += merged
+
+    def hold(self, session_id: str, move_out: Callable[[], None]) -> None:
+        """Somebody holds bytes back: ``move_out()`` sends them, before anything else of this session."""
+        self.stages.setdefault(session_id, []).append(move_out)
+
+    def let_go(self, session_id: str, move_out: Callable[[], None]) -> None:
+        """They hold nothing any more."""
+        waiting = self.stages.get(session_id)
+        if waiting is not None and move_out in waiting:
+            waiting.remove(move_out)
+            if not waiting:
+                del self.stages[session_id]
+
+    def move_all_out(self) -> None:
+        """Send everything that is held back: the end comes."""
+        for session_id in list(self.stages):
+            for move_out in self.stages.pop(session_id, ()):
+                move_out()
+
+    # --- what needs no door
 
     def send_if_open(self, line: bytes) -> bool:
         """Admit a line that is not worth waiting for; ``False`` while the gate is shut."""

@@ -15,7 +15,7 @@ Decoder = Callable[[Any], Any]
 class Pending:
     """One call: its future, how its result is decoded, and whether its answer keeps its place in the stream."""
 
-    __slots__ = ("call", "decoder", "future", "on_result", "ordered", "timer")
+    __slots__ = ("call", "decoder", "entered", "future", "on_result", "ordered", "run", "timer")
 
     def __init__(
         self,
@@ -29,10 +29,12 @@ class Pending:
         self.on_result = on_result
         self.ordered = ordered
         self.call: Call | None = None
+        self.run: Any = None  # the handler that made it, while it has not returned
+        self.entered: asyncio.Future[Any] | None = None  # done when it left its door
         self.timer: asyncio.TimerHandle | None = None
 
     def deliver(self, response: Response) -> bool:
-        """Settle the call; returns whether a task will go on because of it (and should be let run first)."""
+        """Settle the call; returns whether a task will go on because of it: that is let run first."""
         if self.future.done():
             return False
         try:
@@ -41,9 +43,13 @@ class Pending:
                 self.on_result(result)
         except Exception as error:
             self.fail(error)
-            return self.on_result is None
-        self.future.set_result(result)
-        return self.on_result is None
+        else:
+            self._succeed(result)
+        return True
+
+    def _succeed(self, result: Any) -> None:
+        if not self.future.done():  # on_result may have given the call up
+            self.future.set_result(result)
 
     def _read(self, response: Response) -> Any:
         error = response.error

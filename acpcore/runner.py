@@ -113,7 +113,7 @@ class Runner:
     def _take_each(self, event: Updates | TerminalBytes) -> None:
         """A group, message by message; each takes its share of the group's bytes with it."""
         if self._handlers.for_notification(m.UPDATE_METHOD) is None:
-            self._conn.unclaimed(event)
+            self._conn.incoming.unclaimed(event)
             return
         for notification in event.split():
             notification.conn = self._conn
@@ -128,7 +128,7 @@ class Runner:
 
     def _drop(self, event: Notification) -> None:
         if event.method == m.UPDATE_METHOD:
-            self._conn.unclaimed(event)
+            self._conn.incoming.unclaimed(event)
             return
         self.dropped += 1
         self._conn.done(event)
@@ -150,7 +150,8 @@ class Runner:
         """Call directly; a result that has to be awaited occupies the lane like a coroutine handler."""
         result = self._invoke(event, handler)
         if result is not None and inspect.isawaitable(result):
-            self._give_to_worker(self.scheduler.start_now(key, (event, _awaiting(handler, result))))
+            task = self._give_to_worker(self.scheduler.start_now(key, (event, _awaiting(handler, result))))
+            task.add_done_callback(lambda _: _let_go(result))
         else:
             self._conn.done(event)
 
@@ -210,16 +211,16 @@ class Runner:
         result = self._invoke(event, handler)
         if result is not None and inspect.isawaitable(result):
             entry.item = (event, _awaiting(handler, result))
-            self._give_to_worker(entry)
+            self._give_to_worker(entry).add_done_callback(lambda _: _let_go(result))
             return
         self.scheduler.finished(entry)
         self._conn.done(event)
 
     # --- coroutine handlers of notifications
 
-    def _give_to_worker(self, entry: Entry) -> None:
+    def _give_to_worker(self, entry: Entry) -> asyncio.Task[None]:
         self._workers += 1
-        self._conn.spawn_task(self._work(entry), f"acpcore handler {entry.item[1].name}")
+        return self._conn.spawn_task(self._work(entry), f"acpcore handler {entry.item[1].name}")
 
     async def _work(self, entry: Entry) -> None:
         try:
@@ -298,15 +299,17 @@ class Runner:
             self._refuse(request, handler, error)
             return
         if result is not None and inspect.isawaitable(result):
-            self._serve_in_task(request, _awaiting(handler, result))
+            task = self._serve_in_task(request, _awaiting(handler, result))
+            task.add_done_callback(lambda _: _let_go(result))
         elif not request.answered:
             self._reply(request, handler, result)
 
-    def _serve_in_task(self, request: Request, handler: Handler) -> None:
+    def _serve_in_task(self, request: Request, handler: Handler) -> asyncio.Task[None]:
         self._serving += 1
         task = self._conn.spawn_task(self._serve_async(request, handler), f"acpcore request {request.method}")
         self.requests[request] = task
         task.add_done_callback(lambda _: self._served(request))
+        return task
 
     def _served(self, request: Request) -> None:
         """Also of a task that was cancelled before its first step: whatever happened, there is one answer."""
@@ -348,15 +351,23 @@ class Runner:
 
     def _refuse(self, request: Request, handler: Handler, error: Exception) -> None:
         """What a handler raises becomes the answer; only what it raised on purpose is told to the peer."""
-        if request.answered:
+        told = error if isinstance(error, (RemoteError, InvalidParams)) and not request.answered else None
+        if told is None:
             self._conn.report(error, f"handler {handler.name}", request)
-        elif isinstance(error, RemoteError):
-            self._conn.answer_later(request, error.code, error.message, error.data)
-        elif isinstance(error, InvalidParams):
-            self._conn.answer_later(request, m.INVALID_PARAMS, f"Invalid params: {error}")
-        else:
-            self._conn.report(error, f"handler {handler.name}", request)
-            self._conn.answer_later(request, m.INTERNAL_ERROR, "Internal error")
+        if not request.answered:
+            self._answer_error(request, handler, told)
+
+    def _answer_error(self, request: Request, handler: Handler, error: RemoteError | InvalidParams | None) -> None:
+        try:
+            if isinstance(error, RemoteError):
+                self._conn.answer_later(request, error.code, error.message, error.data)
+                return
+            if error is not None:
+                self._conn.answer_later(request, m.INVALID_PARAMS, f"Invalid params: {error}")
+                return
+        except AcpError as second:  # what it says cannot be written
+            self._conn.report(second, f"error of handler {handler.name}", request)
+        self._conn.answer_later(request, m.INTERNAL_ERROR, "Internal error")
 
     def cancel(self, request: Request) -> None:
         """The peer no longer wants it: one that has not started never runs, one that runs is told.
@@ -402,6 +413,7 @@ class Runner:
     def _release(self, key: str | None) -> None:
         self.scheduler.release(key)
         self.later()
+        self._conn.handler_returned()
 
     # --- waiting for the peer
 
@@ -455,6 +467,12 @@ class Runner:
                 self._conn.done(event)
         self._answers.clear()
         self._entries.clear()
+
+
+def _let_go(awaitable: Any) -> None:
+    """A coroutine whose turn never came is closed, so that nobody misses its being awaited."""
+    if inspect.iscoroutine(awaitable):
+        awaitable.close()
 
 
 def _awaiting(handler: Handler, awaitable: Any) -> Handler:

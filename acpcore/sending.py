@@ -7,49 +7,89 @@ from collections import deque
 from collections.abc import Callable
 from typing import Any
 
-from .doors import Door
+from . import message as m
+from .doors import WITHDRAWN, Admit, Door
 from .engine import Engine
-from .errors import AcpError, ConnectionClosed
+from .errors import ConnectionClosed
 from .message import Request
 from .pending import Pending
 from .transports.base import Transport
+
+
+class Place:
+    """How a message of another thread goes. ``behind``: the door at which that thread's last one still waits;
+    ``guard`` may withdraw it at the moment of its admission.
+    """
+
+    __slots__ = ("behind", "guard")
+
+    def __init__(self, behind: Door | None) -> None:
+        self.behind = behind
+        self.guard: Callable[[Admit], Admit] | None = None
 
 
 class Sender:
     """The way out of one connection.
 
     What is admitted is written at the end of the loop turn, so that small messages leave together. What the outbox
-    does not take waits at a door: ``bulk`` for updates, ``control`` for everything else at the hard cap.
+    does not take waits at a door: ``bulk`` for updates, ``control`` for everything else at the hard cap. ``entered()``
+    is called when something has to wait.
     """
 
-    def __init__(self, engine: Engine, loop: asyncio.AbstractEventLoop, watch: Callable[[], None]) -> None:
+    def __init__(self, engine: Engine, loop: asyncio.AbstractEventLoop, entered: Callable[[], None]) -> None:
         self._engine = engine
         self._loop = loop
-        self._watch = watch
         self._transport: Transport | None = None
         self._scheduled = False
         self._flushes: deque[tuple[int, asyncio.Future[None]]] = deque()
-        self.bulk = Door(loop)
-        self.control = Door(loop)
+        self._calls_at_doors: set[Pending] = set()
+        self.bulk = Door(loop, entered)
+        self.control = Door(loop, entered)
         self.lost: BaseException | None = None
         self.is_lost = False
+        self.unsent = 0  # bytes that were admitted and never went
 
     def bind(self, transport: Transport) -> None:
         """Where the bytes go."""
         self._transport = transport
 
-    def door(self, bulk: bool) -> Door:
+    def door(self, bulk: bool, place: Place | None = None) -> Door:
         """The door of a message."""
+        if place is not None and place.behind is not None:
+            return place.behind
         return self.bulk if bulk else self.control
+
+    def _send(self, admit: Admit, door: Door, place: Place | None) -> asyncio.Future[Any] | None:
+        """Admit something now, or let it stand at a door: then the future tells when it was admitted."""
+        if place is not None and place.guard is not None:
+            admit = place.guard(admit)
+        result = None if len(door) else admit()
+        if result is WITHDRAWN:
+            future: asyncio.Future[Any] = self._loop.create_future()
+            future.cancel()
+            return future
+        return None if result else door.enter(admit)
 
     # --- calls
 
-    def send_call(self, pending: Pending, method: str, params: Any, bulk: bool) -> None:
+    def send_call(self, pending: Pending, method: str, params: Any, bulk: bool, place: Place | None = None) -> None:
         """Send a call, or let it stand at its door."""
-        door = self.door(bulk)
-        if len(door) or not self._admit_call(pending, method, params, bulk):
-            door.enter(lambda: self._admit_late(pending, method, params, bulk))
-        self._watch()
+        door = self.door(bulk, place)
+        bulk = door is self.bulk
+        if not len(door) and self._admit_call(pending, method, params, bulk):
+            return
+        # Written now: an error belongs to the caller, and what it changes later changes nothing.
+        body = None if params is None else m.encode_params(method, params)
+        self._engine.outward.check_size(m.request_line(b"0", method, body))
+        pending.entered = door.enter(lambda: pending.future.done() or self._admit_call(pending, method, body, bulk))
+        self._calls_at_doors.add(pending)
+        pending.entered.add_done_callback(lambda entered: self._left_door(pending, entered))
+
+    def _left_door(self, pending: Pending, entered: asyncio.Future[Any]) -> None:
+        self._calls_at_doors.discard(pending)
+        error = None if entered.cancelled() else entered.exception()
+        if isinstance(error, Exception):
+            pending.fail(error)
 
     def _admit_call(self, pending: Pending, method: str, params: Any, bulk: bool) -> bool:
         call = self._engine.call(method, params, bulk=bulk)
@@ -60,36 +100,33 @@ class Sender:
         self.wake()
         return True
 
-    def _admit_late(self, pending: Pending, method: str, params: Any, bulk: bool) -> bool:
-        """At the door: a call that was given up meanwhile is dropped, one that cannot be written fails."""
-        if pending.future.done():
-            return True
-        try:
-            return self._admit_call(pending, method, params, bulk)
-        except AcpError as error:
-            pending.fail(error)
-            return True
-
     def give_up(self, pending: Pending, tell: bool) -> None:
         """Nobody waits for this call any more: an answered one leaves nothing, another is cancelled."""
         if pending.timer is not None:
             pending.timer.cancel()
         pending.future.cancel()
+        if pending.entered is not None:
+            pending.entered.cancel()
         call = pending.call
         if call is not None and self._engine.cancel(call, notify=tell and not self.is_lost):
             self.wake()
 
     # --- lines and answers
 
-    def send_line(self, line: bytes, bulk: bool, session_id: str | None) -> asyncio.Future[Any] | None:
+    def send_line(
+        self, line: bytes, bulk: bool, session_id: str | None, place: Place | None = None
+    ) -> asyncio.Future[Any] | None:
         """Send a line, or let it stand at its door: then the future tells when it was admitted; cancelling it drops
         it.
         """
-        door = self.door(bulk)
-        if not len(door) and self._admit_line(line, bulk, session_id):
-            return None
-        self._watch()
-        return door.enter(lambda: self._admit_line(line, bulk, session_id))
+        self._engine.outward.check_size(line)
+        door = self.door(bulk, place)
+        bulk = door is self.bulk
+        return self._send(lambda: self._admit_line(line, bulk, session_id), door, place)
+
+    def enter_bulk(self, admit: Callable[[], bool]) -> asyncio.Future[Any]:
+        """Let something stand at the bulk door."""
+        return self.bulk.enter(admit)
 
     def try_line(self, line: bytes, bulk: bool, session_id: str | None) -> bool:
         """Send a line if it need not wait."""
@@ -101,19 +138,22 @@ class Sender:
         self.wake()
         return True
 
-    def send_answer(self, request: Request, line: bytes, behind_bulk: bool) -> asyncio.Future[Any] | None:
-        """Answer now, or at the door; ``behind_bulk`` keeps the order of a thread whose updates wait there."""
+    def send_answer(self, request: Request, line: bytes, place: Place | None = None) -> asyncio.Future[Any] | None:
+        """Answer now, or at the door. Either way the request is answered: nobody else may do it, unless the future is
+        cancelled at the door.
+        """
         if self.is_lost:
             request.answered = True
             return None
-        door = self.door(behind_bulk)
-        if not len(door) and self._admit_answer(request, line):
-            return None
-        self._watch()
-        return door.enter(lambda: request.answered or self._admit_answer(request, line))
+        self._engine.check_answer(request, line)
+        request.answered = True
+        future = self._send(lambda: self._admit_answer(request, line), self.door(False, place), place)
+        if future is not None:
+            future.add_done_callback(lambda done: _take_back(request, done))
+        return future
 
     def _admit_answer(self, request: Request, line: bytes) -> bool:
-        if not self._engine.answer_line(request, line):
+        if not self._engine.answer_line(request, line, claimed=True):
             return False
         self.wake()
         return True
@@ -137,7 +177,7 @@ class Sender:
         engine.data_sent(size)
         if len(self.control):
             self.control.open()
-        if not engine.outbox.gate.shut and len(self.bulk):
+        if len(self.bulk) and not (engine.outbox.gate.shut and engine.outbox):
             self.bulk.open()
         while self._flushes and engine.outbox.sent >= self._flushes[0][0]:
             _, future = self._flushes.popleft()
@@ -161,18 +201,33 @@ class Sender:
         """Nothing can be written any more."""
         self.is_lost = True
         self.lost = error
-        self._engine.outbox.clear()
+        self.drop_rest()
 
-    def fail_bulk(self, why: ConnectionClosed) -> None:
-        """Nothing more comes through the bulk door."""
+    def drop_rest(self) -> None:
+        """What was admitted and has not gone never will."""
+        self.unsent += self._engine.outbox.clear()
+
+    def fail_calls(self, why: ConnectionClosed) -> None:
+        """Calls at the doors fail: they could not be answered."""
+        for pending in list(self._calls_at_doors):
+            pending.fail(why.copy())
+
+    def fail_doors(self, why: ConnectionClosed) -> None:
+        """Nothing is admitted any more."""
         self.bulk.fail(why.copy)
+        self.control.fail(why.copy)
 
     def fail_all(self, why: ConnectionClosed) -> None:
         """Whoever waits here waits in vain."""
-        self.bulk.fail(why.copy)
-        self.control.fail(why.copy)
+        self.fail_doors(why)
         while self._flushes:
             _, future = self._flushes.popleft()
             if not future.done():
                 future.set_exception(why.copy())
                 future.exception()  # the task that waited may be gone
+
+
+def _take_back(request: Request, entered: asyncio.Future[Any]) -> None:
+    """An answer that was withdrawn at the door leaves the request to others."""
+    if entered.cancelled():
+        request.answered = False

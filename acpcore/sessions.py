@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
+import weakref
 from collections import deque
 from collections.abc import Callable
 
@@ -14,7 +16,7 @@ from .pull import EventQueue
 class SessionStream:
     """The notifications of one session, in wire order, as an async iterator. ``close()`` gives them back to others."""
 
-    __slots__ = ("_queue", "_streams", "session_id")
+    __slots__ = ("__weakref__", "_queue", "_streams", "session_id")
 
     def __init__(self, session_id: str, queue: EventQueue, streams: SessionStreams) -> None:
         self.session_id = session_id
@@ -25,6 +27,7 @@ class SessionStream:
         return self
 
     async def __anext__(self) -> Event:
+        self._streams.check()
         event = await self._queue.get()
         if event is None:
             raise StopAsyncIteration
@@ -32,28 +35,21 @@ class SessionStream:
 
     async def receive(self, max_events: int = 200, max_wait: float | None = None) -> list[Event]:
         """Up to ``max_events`` of them, as ``Connection.receive`` does it."""
+        self._streams.check()
         return await self._queue.get_batch(max_events, max_wait)
 
     def close(self) -> None:
         """Stop pulling: what is queued is dropped, what follows goes where it went before. Idempotent."""
-        self._streams.close(self)
+        self._streams.check()
+        self._streams.close(self.session_id, self._queue)
 
     async def aclose(self) -> None:
         """The same, for ``contextlib.aclosing``."""
         self.close()
 
-    def end(self) -> None:
-        """Nothing will follow (the connection ended)."""
-        self._queue.end()
-
     def put(self, event: Event) -> None:
         """Append an event."""
         self._queue.put(event)
-
-    def drop(self) -> None:
-        """Throw away what is queued."""
-        self._queue.clear()
-        self._queue.end()
 
 
 class SessionStreams:
@@ -63,10 +59,13 @@ class SessionStreams:
     last, up to ``keep`` bytes, for a stream that is opened soon. They do not stand in the inbox gate.
     """
 
-    def __init__(self, loop: asyncio.AbstractEventLoop, done: Callable[[Event], None], keep: int) -> None:
+    def __init__(
+        self, loop: asyncio.AbstractEventLoop, done: Callable[[Event], None], check: Callable[[], object], keep: int
+    ) -> None:
         self._loop = loop
         self._done = done
-        self._streams: dict[str, SessionStream] = {}
+        self.check = check
+        self._queues: dict[str, EventQueue] = {}
         self._kept: deque[Event] = deque()
         self._kept_size = 0
         self._keep = keep
@@ -75,43 +74,47 @@ class SessionStreams:
 
     def open(self, session_id: str) -> SessionStream:
         """Begin to pull a session."""
-        if session_id in self._streams:
+        if session_id in self._queues:
             raise UsageError("this session is being pulled already")
-        stream = SessionStream(session_id, EventQueue(self._loop, self._done), self)
-        self._streams[session_id] = stream
+        queue = self._queues[session_id] = EventQueue(self._loop, self._done)
+        stream = SessionStream(session_id, queue, self)
+        weakref.finalize(stream, self._abandoned, session_id, queue).atexit = False
         for event in self._take_kept(session_id):
-            stream.put(event)
+            queue.put(event)
         if self._ended:
-            stream.end()
+            queue.end()
         return stream
 
-    def close(self, stream: SessionStream) -> None:
+    def _abandoned(self, session_id: str, queue: EventQueue) -> None:
+        """Nobody can pull it any more. This may be told on any thread."""
+        with contextlib.suppress(RuntimeError):  # the loop is closed
+            self._loop.call_soon_threadsafe(self.close, session_id, queue)
+
+    def close(self, session_id: str, queue: EventQueue) -> None:
         """Stop pulling a session."""
-        if self._streams.get(stream.session_id) is stream:
-            del self._streams[stream.session_id]
-            stream.drop()
+        if self._queues.get(session_id) is queue:
+            del self._queues[session_id]
+        queue.clear()
+        queue.end()
 
     def claims(self, event: Event) -> bool:
         """Whether some stream wants (part of) this event."""
-        if not self._streams:
+        if not self._queues:
             return False
         if isinstance(event, Updates):
-            return not self._streams.keys().isdisjoint(event.sessions())
-        return isinstance(event, (Message, TerminalBytes)) and event.session_id in self._streams
+            return not self._queues.keys().isdisjoint(event.sessions())
+        return isinstance(event, (Message, TerminalBytes)) and event.session_id in self._queues
 
     def put(self, event: Event) -> None:
         """Queue an event that was claimed whole."""
         assert isinstance(event, (Message, TerminalBytes))
         assert event.session_id is not None
-        self._streams[event.session_id].put(event)
+        self._queues[event.session_id].put(event)
 
     def keep(self, event: Event) -> None:
-        """Nobody wants it now."""
-        self._done(event)
-        parts = event.expand() if isinstance(event, Updates) else [event]
-        for part in parts:
-            self._kept.append(part)
-            self._kept_size += part.size
+        """Nobody wants it now. The oldest of these go first when there is too much of them."""
+        self._kept.append(event)
+        self._kept_size += event.size
         while self._kept_size > self._keep and self._kept:
             self._kept_size -= self._kept.popleft().size
             self.dropped += 1
@@ -129,5 +132,5 @@ class SessionStreams:
     def end(self) -> None:
         """The connection ended: streams end when they are read empty."""
         self._ended = True
-        for stream in self._streams.values():
-            stream.end()
+        for queue in self._queues.values():
+            queue.end()

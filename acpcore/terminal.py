@@ -6,40 +6,63 @@ https://agentclientprotocol.com/protocol/v2/draft/tool-calls
 
 from __future__ import annotations
 
+from collections.abc import Awaitable
 from types import TracebackType
 from typing import Any, Final, Protocol
 
 from msgspec import UNSET, UnsetType
 
-from .message import Bytes, TerminalHead
+from .errors import UsageError
+from .message import TerminalHead
 from .schema import TerminalExitStatus, TerminalOutput, TerminalUpdate, UpdateSessionNotification
 
 CHUNK_SIZE: Final = 32 * 1024
 _TAIL: Final = 4096  # bytes by which a snapshot is recognised
 
 
+class Stage(Protocol):
+    """Where a terminal's bytes wait for each other."""
+
+    def __len__(self) -> int:
+        """Bytes that are held back."""
+
+    def take(self, raw: memoryview) -> memoryview:
+        """Take what needs no waiting; returns the rest."""
+
+    async def write(self, rest: memoryview) -> None:
+        """Take the rest."""
+
+    async def flush(self) -> None:
+        """Until nothing is held back."""
+
+
 class Sender(Protocol):
     """What a writer needs of a connection."""
 
-    async def send_line(self, line: bytes, bulk: bool, session_id: str | None = None) -> None:
-        """Send one line, newline included."""
+    def stage(self, session_id: str, head: TerminalHead, chunk_size: int) -> Stage:
+        """Where a terminal's bytes wait for each other."""
 
     async def notify(self, method: Any, params: Any = None, *, bulk: bool | None = None) -> None:
         """Send a notification."""
+
+    async def wait_for_peer(self, waiting: Awaitable[None]) -> None:
+        """Await something that depends on the peer."""
 
 
 class TerminalWriter:
     """The agent's end of one terminal: ``async with conn.terminal(session_id, terminal_id) as terminal``.
 
-    ``chunk_size`` (bytes) is the most that one message carries.
+    Small writes share a message while the peer is slow; on an idle link a write leaves at the end of the loop turn.
+    ``chunk_size`` (bytes) is the most that one message carries, and the most that is held back.
     """
 
     def __init__(self, conn: Sender, session_id: str, terminal_id: str, *, chunk_size: int = CHUNK_SIZE) -> None:
+        if chunk_size < 1:
+            raise UsageError("chunk_size is at least one byte")
         self.session_id = session_id
         self.terminal_id = terminal_id
         self._conn = conn
-        self._head = TerminalHead(session_id, terminal_id)
-        self._chunk_size = chunk_size
+        self._stage = conn.stage(session_id, TerminalHead(session_id, terminal_id), chunk_size)
 
     async def __aenter__(self) -> TerminalWriter:
         return self
@@ -47,24 +70,25 @@ class TerminalWriter:
     async def __aexit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
-        pass  # nothing is staged: what was written is admitted
+        if kind is None:
+            await self.flush()
 
     async def write(self, raw: bytes | bytearray | memoryview) -> None:
-        """Send bytes as the terminal printed them; waits while the peer is slow. They may be changed once it returns.
+        """Send bytes as the terminal printed them; returns when they are admitted or held back for the next message.
+        They may be changed once it returns.
 
-        Whatever fits into one chunk takes its place among the messages of the connection before the first wait.
+        Whatever fits into one chunk takes its place among the messages of the session before the first wait. Raises
+        ``ConnectionClosed``.
         """
-        size = self._chunk_size
-        if len(raw) <= size:
-            if raw:
-                await self._send(raw)
-            return
-        view = memoryview(raw)
-        for at in range(0, len(view), size):
-            await self._send(view[at : at + size])
+        view = memoryview(raw).cast("B")
+        rest = self._stage.take(view)
+        if len(rest):
+            await self._conn.wait_for_peer(self._stage.write(rest))
 
-    async def _send(self, raw: Bytes | bytearray) -> None:
-        await self._conn.send_line(self._head.line(raw), True, self.session_id)
+    async def flush(self) -> None:
+        """Until nothing is held back any more: the outbox has it all."""
+        if len(self._stage):
+            await self._conn.wait_for_peer(self._stage.flush())
 
     async def update(
         self,
@@ -106,10 +130,10 @@ class TerminalState:
     def replace(self, data: bytes) -> bytes:
         """A snapshot came: returns the part of it that was not there before.
 
-        A snapshot is all that the terminal shows from now on, it never has to be joined with earlier bytes. Who writes
-        to a stream cannot take anything back, though: if the snapshot goes on where the terminal was, only what is new
-        is to be written; if it is a window on the end of what was there, nothing; anything else is written whole. Since
-        the terminal's bytes are not kept, their number and their last 4 KiB decide.
+        A snapshot is all that the terminal shows from now on, it never has to be joined with earlier bytes. Who
+        writes to a stream cannot take anything back, though: if the snapshot goes on where the terminal was, only
+        what is new is to be written; if it is a window on the end of what was there, nothing; anything else is
+        written whole. Since the terminal's bytes are not kept, their number and their last 4 KiB decide.
         """
         new = self._new_part(data)
         self.size = len(data)
@@ -123,7 +147,8 @@ class TerminalState:
 
 
 class TerminalReader:
-    """The client's end of a session's terminals: gives each byte once, in order. ``count`` is how many it gave in all.
+    """The client's end of a session's terminals: gives each byte once, in order. ``count`` is how many it gave in
+    all.
 
     ``terminals`` are the states by terminal id; a terminal begins with whatever first names it.
     """

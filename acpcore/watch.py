@@ -35,9 +35,11 @@ class Watch:
 
     def start(self) -> None:
         """Look from now on, until there is nothing to look at."""
-        if self._timer is None and not self._stopped:
-            self._look_at_waits()
+        if self._stopped:
+            return
+        if self._timer is None:
             self._timer = self._loop.call_later(TICK, self._tick)
+        self._look_at_waits()
 
     def stop(self) -> None:
         """The connection is over."""
@@ -47,15 +49,16 @@ class Watch:
             self._timer = None
 
     def _tick(self) -> None:
-        self._timer = None
         if self._stopped:
             return
+        self._timer = self._loop.call_later(TICK, self._tick)  # what the looks set off finds the watch running
         now = self._loop.time()
         busy = self._look_at_inbox(now)
         busy = self._look_at_outbox(now) or busy
         busy = self._look_at_answers(now) or busy
-        if busy and not self._stopped:
-            self._timer = self._loop.call_later(TICK, self._tick)
+        if not busy and self._timer is not None:
+            self._timer.cancel()
+            self._timer = None
 
     # --- the inbox is shut: who stands still?
 
@@ -63,14 +66,15 @@ class Watch:
         """A handler that is known to wait for the peer will finish nothing: the answer it needs may be behind."""
         engine = self._conn.engine
         runner = self._conn.runner
-        if engine.inbox.shut and engine.owed and runner is not None and runner.handler_waits:
+        if engine.grants_all or not (engine.inbox_shut and engine.owed):
+            return
+        if runner is not None and runner.handler_waits:
             engine.host_stands_still(known=True)
             self._conn.regulate()
 
     def _look_at_inbox(self, now: float) -> bool:
         engine = self._conn.engine
-        inbox = engine.inbox
-        if not inbox.shut:
+        if not engine.inbox_shut:
             self._inbox_since = None
             return bool(self._conn.runner is not None and self._conn.runner.waiting_answers)
         if not engine.owed:
@@ -79,7 +83,7 @@ class Watch:
         runner = self._conn.runner
         engine.host_stands_still(known=runner is not None and runner.handler_waits)
         self._conn.regulate()
-        if inbox.used < inbox.hard or engine.finished != self._inbox_used:
+        if not engine.inbox_full or engine.finished != self._inbox_used:
             self._inbox_used = engine.finished
             self._inbox_since = now
         elif self._inbox_since is not None and now - self._inbox_since >= engine.limits.stall_timeout:

@@ -49,6 +49,8 @@ def options(base: Path) -> dict[str, Any]:
     }
     if not free_threaded():
         found["define_macros"].append(("Py_LIMITED_API", STABLE_ABI))
+    if os.environ.get("ACPCORE_SCALAR"):  # the same library without SIMD, so that every test can run on it
+        found["define_macros"].append(("ACP_SCALAR", None))
     if sys.platform != "win32":
         found["extra_compile_args"] = ["-std=c11", "-O3", "-fvisibility=hidden"]
     return found

@@ -150,7 +150,9 @@ def _unterminated(line: bytes, arrays: bool) -> list[Event]:
 
 
 def _too_large(start: bytes, first: bool) -> Event:
-    return _bad("too_large", _beginning(start.removeprefix(BOM) if first else start))
+    """What a line shows before it is cut; what its missing part may hold does not make it a response."""
+    top = _beginning(start.removeprefix(BOM) if first else start)
+    return _bad("too_large", top)._replace(answerable="result" not in top and "error" not in top)
 
 
 def _beginning(start: bytes) -> dict[str, Any]:

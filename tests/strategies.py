@@ -29,7 +29,7 @@ TEXTS = [
     "é" * 9,
     "{}[],:",
 ]
-SESSIONS = ["s1", "s1", "s1", "s2", "sess-é", "a/b"]
+SESSIONS = ["s1", "s1", "s1", "s2", "sess-é", "a/b", ""]
 IDS: list[Any] = [0, 1, 1, 2, 7, -1, "1", "", "x", "é", None, 2**53 + 1, 2**63 - 1, -(2**63)]
 METHODS = ["session/update", "session/prompt", "session/new", "_t/echo", "_x", "$/cancel_request", "é", "", "_", "a\\b"]
 TAGS = [
@@ -139,7 +139,9 @@ def line(rng: Random, value: dict[str, Any]) -> bytes:
 
 def params(rng: Random) -> Any:
     session = {"sessionId": rng.choice(SESSIONS)}
+    twice = (("sessionId", "no"), ("a", 1), (rng.choice(["a", "sessionId"]), rng.choice(SESSIONS)))
     some: list[Any] = [
+        twice,
         {},
         session,
         {**session, "prompt": [{"type": "text", "text": rng.choice(TEXTS)}]},
@@ -174,7 +176,8 @@ def notification(rng: Random) -> bytes:
 
 
 def result(rng: Random) -> bytes:
-    some = [{}, None, {"sessionId": rng.choice(SESSIONS)}, nest(rng), {"sessionId": 5}]
+    twice = (("sessionId", rng.choice(SESSIONS)), ("sessionId", rng.choice(SESSIONS)))
+    some: list[Any] = [{}, None, {"sessionId": rng.choice(SESSIONS)}, nest(rng), {"sessionId": 5}, twice]
     return line(rng, {"jsonrpc": "2.0", "id": rng.choice(IDS), "result": rng.choice(some)})
 
 
@@ -201,12 +204,17 @@ def update(rng: Random, change: dict[str, Any] | None = None, session: str | Non
 
 def doubled(rng: Random, message: dict[str, Any]) -> bytes:
     """An update with a member of params or of update repeated."""
-    inside = message["params"]
-    change = tuple(inside["update"].items())
-    change = (*change, rng.choice(change)) if rng.random() < 0.7 else ((change[0][0], rng.choice(TAGS)), *change)
-    pairs = (("sessionId", inside["sessionId"]), ("update", change))
-    if rng.random() < 0.4:
-        pairs = (*pairs, ("sessionId", rng.choice(SESSIONS)))  # type: ignore[assignment]
+    change = tuple(message["params"]["update"].items())
+    pairs = (("sessionId", message["params"]["sessionId"]), ("update", change))
+    style = rng.randrange(4)
+    if style == 0:
+        pairs = (pairs[0], ("update", (*change, rng.choice(change))))
+    elif style == 1:
+        pairs = (pairs[0], ("update", ((change[0][0], rng.choice(TAGS)), *change)))
+    elif style == 2:
+        pairs = (*pairs, ("sessionId", rng.choice(SESSIONS)))
+    else:
+        pairs = (("update", rng.choice([(("_meta", 1), ("x", 1), ("x", 2)), 7])), *pairs)
     return write(rng, {**message, "params": pairs}).encode()
 
 
@@ -240,12 +248,21 @@ def terminal_chunk(rng: Random) -> bytes:
         )
     change = {
         "sessionUpdate": "terminal_output_chunk",
-        "terminalId": rng.choice(["t1", "t1", "t1", "t2", "t\u00e9"]),
+        "terminalId": rng.choice(["t1", "t1", "t1", "t2", "t\u00e9", ""]),
         "data": data,
     }
     if rng.random() < 0.1:
         change["data"] = rng.choice([None, 7, {}])
     return update(rng, change, rng.choice(["s1", "s1", "s1", "s2"]))
+
+
+def plain_run(rng: Random) -> bytes:
+    """Neighbouring updates of any kind and session, sometimes more than one group may hold."""
+    rows = []
+    for _ in range(rng.choice([2, 3, 33, 70])):
+        inside = {"sessionId": rng.choice(SESSIONS), "update": {"sessionUpdate": rng.choice(TAGS), "messageId": "m"}}
+        rows.append(json.dumps({"jsonrpc": "2.0", "method": "session/update", "params": inside}, ensure_ascii=False))
+    return "\n".join(rows).encode()
 
 
 def plain_chunks(rng: Random) -> bytes:
@@ -412,7 +429,7 @@ def lone_surrogate(rng: Random) -> bytes:
 
 
 def deep(rng: Random) -> bytes:
-    depth = rng.choice([126, 127, 127, 128, 128, 129, 300])
+    depth = rng.choice([126, 127, 128, 128, 129, 300])
     opening, closing = rng.choice([("[", "]"), ('{"a":', "}")])
     inside = opening * depth + "1" + closing * (depth if rng.random() < 0.7 else 0)
     return b'{"jsonrpc":"2.0","method":"_x","params":' + inside.encode() + b"}"
@@ -423,7 +440,7 @@ def bad_envelope(rng: Random) -> bytes:
     base: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "method": "m", "params": {}}
     answer: dict[str, Any] = {"jsonrpc": "2.0", "id": 1, "result": {}}
     value = dict(rng.choice([base, answer]))
-    odd = rng.choice(["jsonrpc", "id", "id", "method", "method", "params", "params", "result", "error", "bare"])
+    odd = rng.choice(["jsonrpc", "id", "id", "method", "method", "method", "params", "result", "error", "bare", "bare"])
     if odd == "bare":
         value = {"jsonrpc": "2.0"}
     elif odd in value and rng.random() < 0.3:
@@ -450,7 +467,7 @@ def odd_id(rng: Random) -> bytes:
 
 
 def bad_params(rng: Random) -> bytes:
-    method = rng.choice(["m", "session/update", "", "x_", "_x", "\\u005fx"])
+    method = rng.choice(["m", "session/update", "$/m", "", "x_", "_x", "\\u005fx"])
     ident = rng.choice(['"id":1,', ""])
     return (
         f'{{"jsonrpc":"2.0",{ident}"method":"{method}","params":{rng.choice(["1", "true", json.dumps("x")])}}}'.encode()
@@ -540,7 +557,7 @@ def mutate(rng: Random, data: bytearray) -> bytes:
 
 
 KINDS: list[Callable[[Random], bytes]] = [
-    *(result, request, notification, extension, error, update, text_chunk, terminal_chunk, plain_chunks),
+    *(result, request, notification, extension, error, update, text_chunk, terminal_chunk, plain_chunks, plain_run),
     *(odd_id, batch, scalar, blank, banner, two_messages, bom, pretty, bad_json, bad_utf8, lone_surrogate, deep),
     *(bad_envelope, bad_id, bad_params, bad_response, empty_batch, long_line, mutated),
 ]

@@ -17,12 +17,22 @@ from oracle import Event
 CAPTURES = Path(__file__).parent / "captures"
 RECORDINGS = sorted(path.parent.relative_to(CAPTURES).as_posix() for path in CAPTURES.glob("*/*/trace.jsonl"))
 READERS: dict[str, Role] = {"out": "client", "in": "agent"}
-DELIBERATE = "ts-sdk-dual-version-agent-2.4.0/edge"  # holds bad input on purpose
+EDGE = "ts-sdk-dual-version-agent-2.4.0/edge"
+# Bad input sent on purpose, and answers with the fractional id of a request. Everything else is a message.
+PROBES = ["empty_array", "id", "not_object", "parse"]
+FAULTS = {
+    ("py-sdk-v2-agent-1.0.0rc3/v2-flow", "in"): PROBES,
+    ("py-sdk-v2-agent-1.0.0rc3/v2-flow", "out"): ["id"],
+    ("ts-sdk-dual-version-agent-1.9.0/v2-flow", "in"): PROBES[1:],
+    ("ts-sdk-dual-version-agent-1.9.0/v2-flow", "out"): ["id"],
+    ("ts-sdk-dual-version-agent-2.4.0/v2-flow", "in"): PROBES,
+    (EDGE, "in"): ["not_object", "version", "method", *["parse"] * 6],
+}
 
 
 def chunks(recording: str, direction: str) -> list[bytes]:
     """The reads of one direction. A trace is text, so bytes that are none are taken from the file of raw input."""
-    if recording == DELIBERATE and direction == "in":
+    if (recording, direction) == (EDGE, "in"):
         return (CAPTURES / recording / "in.ndjson").read_bytes().splitlines(keepends=True)
     rows = [json.loads(row) for row in (CAPTURES / recording / "trace.jsonl").read_text("utf-8").split("\n") if row]
     return [row["data"].encode() for row in rows if row["dir"] == direction]
@@ -58,7 +68,8 @@ def test_recording(recording: str, direction: str) -> None:
     events = [event for event in oracle.events(data, eof=True) if event.kind != "array"]
     assert [short(seen) for seen in player.seen[:-1]] == [expected(event) for event in events]
     assert player.kinds[-1] == "closed"
-    if recording != DELIBERATE:
+    assert [event.reason for event in events if event.kind == "bad"] == FAULTS.get((recording, direction), [])
+    if (recording, direction) not in FAULTS:
         assert player.seen[:-1] == by_hand(data, player)
     for seed in range(20):
         assert play(recording, direction, random_pieces(data, seed)).seen == player.seen
@@ -88,9 +99,14 @@ def by_json(value: dict[str, Any], seen: Seen) -> Seen:
     return Seen("result", ident, value=value["result"], matched=seen.matched, **places)
 
 
-@pytest.mark.parametrize("recording", [name for name in RECORDINGS if name != DELIBERATE])
+@pytest.mark.parametrize("recording", [name for name in RECORDINGS if name != EDGE])
 def test_every_answer_finds_its_call(recording: str) -> None:
     player = play(recording, "out", chunks(recording, "out"))
     answers = [seen for seen in player.seen if seen.kind in ("result", "error") and seen.id is not None]
     assert answers
     assert all(seen.matched for seen in answers), answers
+
+
+def test_recordings_are_there() -> None:
+    assert len(RECORDINGS) == 9
+    assert {name for name, _ in FAULTS} < set(RECORDINGS)

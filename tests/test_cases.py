@@ -15,14 +15,18 @@ from pathlib import Path
 from typing import Any, NamedTuple
 
 import pytest
-from cases.large import RULES, result
+from cases.large import RULES, message, result
 from cases.player import Player, Role, pieces, random_pieces
 
+from acpcore import schema
+from acpcore.errors import InvalidParams
 from acpcore.flow import Limits
+from acpcore.schema import UNSET
 
 CASES = Path(__file__).parent / "cases"
 PENDING = (0, 1, 2, 3, 4, 5)
 PARSE, INVALID = -32700, -32600
+PATCH = ("command", "cwd", "output", "exit_status")
 SESSION = {"sessionId": "s1"}
 CANARY = {"client": result(0), "agent": b'{"jsonrpc":"2.0","id":"canary","method":"_t/echo"}\n'}
 
@@ -337,6 +341,28 @@ def malformed_known_variants_are_still_messages(player: Player) -> None:
     assert player.seen[4].params["update"]["content"]["text"] == "still alive"
 
 
+@case("31", "client", typed=True)
+def malformed_known_variants(player: Player) -> None:
+    assert player.kinds == ["notification"] * 5 + ["closed"]
+    assert [isinstance(params, InvalidParams) for params in player.decoded] == [True] * 4 + [False]
+    assert player.decoded[4].update.content.text == "still alive"
+
+
+@case("32", "client", typed=True)
+def omitted_null_and_value(player: Player) -> None:
+    terminal, content, states = dict[str, Any](), None, list[Any]()
+    for update in (params.update for params in player.decoded):
+        if isinstance(update, schema.TerminalUpdate):
+            terminal |= {name: getattr(update, name) for name in PATCH if getattr(update, name) is not UNSET}
+            states.append([terminal.get(name) for name in PATCH])
+        else:
+            content = content if update.content is UNSET else update.content
+            states.append(content)
+    output, status = schema.TerminalOutput(data=b"abc"), schema.TerminalExitStatus(exit_code=3221225786)
+    first = [["make", "/w", output, None], ["make", "/w", output, status], [None, "/w", output, status]]
+    assert states == [*first, [None, "/w", None, None], [], [], None]
+
+
 @case("33", "agent")
 def duplicate_keys(player: Player) -> None:
     requests = [(seen.id, seen.method, seen.params) for seen in player.of("request")]
@@ -367,6 +393,17 @@ def missing_or_wrong_version(player: Player) -> None:
     assert player.failed == [1, 2, 3]
     assert player.results == {4: {"n": 4}}
     silent(player)
+
+
+@case("37", "agent", typed=True)
+def wrong_params_name(player: Player) -> None:
+    assert codes(player) == [(1, -32602), (2, None)]
+    assert "prompt" in player.sent[0]["error"]["message"]
+
+
+@case("38", "agent", typed=True)
+def protocol_version_as_string(player: Player) -> None:
+    assert codes(player) == [(1, -32602), (2, None)]
 
 
 @case("39a", "agent")
@@ -505,14 +542,13 @@ def test_case(case: Case) -> None:
 
 
 def replies(player: Player) -> list[str]:
-    """What was sent, in any order: the engine answers noise itself, earlier than a host that takes many events at once."""
+    """What was sent, in any order: the engine answers noise itself, before a host that takes many events at once."""
     groups = [sorted(map(json.dumps, reply)) if isinstance(reply, list) else reply for reply in player.sent]
     return sorted(map(json.dumps, groups))
 
 
 def test_every_file_is_a_case() -> None:
-    """Files of the typed layer have tests of their own below; no other file may be forgotten."""
-    known = {case.name for case in TABLE} | {"32", "37", "38"}
+    known = {case.name for case in TABLE}
     assert [path.name for path in CASES.glob("*.bin") if not any(path.name.startswith(name) for name in known)] == []
 
 
@@ -546,6 +582,56 @@ def test_16_no_newline_flood() -> None:
     print(f"\npeak extra memory {grown} bytes, looked at {looked}")
     assert grown < 3 * (8 << 20)
     assert looked < 3 * (256 << 20)
+
+
+PAD = {"pad": "x" * 500}
+ASK, ANSWER = {"id": 7, "method": "_t/echo", "params": PAD}, {"id": 7, "result": PAD}
+
+
+ORDERS = ["id method params", "method id params", "method params id", "params method id", "id params method"]
+
+
+@pytest.mark.parametrize("order", ORDERS)
+@pytest.mark.parametrize("size", [1, 50, 5000])
+def test_a_request_that_is_too_large_is_answered(order: str, size: int) -> None:
+    """Its id stands at the beginning of the line or at its end; own calls of that id are another matter."""
+    player = Player("agent", pending=[7], limits=Limits(max_frame=300))
+    player.feed(*pieces(message({"jsonrpc": "2.0", **{name: ASK[name] for name in order.split()}}), size))
+    assert bad(player) == ["too_large"]
+    assert codes(player) == [(7, INVALID)]
+    assert player.feed(result(7)).results == {7: {}}
+
+
+@pytest.mark.parametrize("order", ["id result", "result id"])
+@pytest.mark.parametrize("size", [1, 50, 5000])
+def test_a_response_that_is_too_large_fails_its_call(order: str, size: int) -> None:
+    player = Player("client", pending=[7, 8], limits=Limits(max_frame=300))
+    player.feed(*pieces(message({"jsonrpc": "2.0", **{name: ANSWER[name] for name in order.split()}}), size))
+    assert bad(player) == ["too_large"]
+    assert player.engine.stats().pending_calls == 1
+    assert player.feed(result(7), result(8)).results.keys() - {7} == {8}
+    silent(player)
+
+
+def test_a_batch_has_a_limit() -> None:
+    ask = b'{"jsonrpc":"2.0","id":%d,"method":"_t/echo"}'
+    for count, replies in ((1024, 1024), (1025, 0)):
+        player = Player("agent").feed(b"[" + b",".join(ask % n for n in range(count)) + b"]\n")
+        assert len(player.of("request")) == replies
+        [sent] = player.sent
+        assert [reply["id"] for reply in sent] == list(range(1024)) if replies else codes(player) == [(None, INVALID)]
+    player.feed(CANARY["agent"])
+    assert player.sent[-1]["id"] == "canary"
+
+
+def test_noise_is_not_answered_without_end() -> None:
+    """Answers to noise are counted and dropped while the outbox is above its high mark."""
+    player = Player("agent").feed(b"x\n" * 5000)
+    stats = player.engine.stats()
+    assert bad(player) == ["json"] * 5000
+    assert len(player.sent) + stats.dropped_answers == 5000
+    assert stats.dropped_answers > 0
+    assert stats.outbox.peak < player.engine.limits.outbox_high + 1024
 
 
 @pytest.mark.parametrize("mib", [16, 32])

@@ -8,8 +8,9 @@ from typing import Any
 
 import oracle
 import pytest
-from cases.player import Player, Role, Seen
-from hypothesis import given
+from cases.large import chunk, result, terminal
+from cases.player import Player, Role, Seen, pieces, record
+from hypothesis import given, settings
 from hypothesis import strategies as st
 from hypothesis.stateful import RuleBasedStateMachine, initialize, invariant, precondition, rule
 from oracle import Event
@@ -80,6 +81,43 @@ def test_engine_reads_its_own_buffer_as_it_reads_bytes(stream: Stream, size: int
         player.take(player.engine.buffer_updated(step))
         data = data[step:]
     assert player.seen == play(stream._replace(eof=False), [stream.data], "client").seen
+
+
+@given(streams())
+def test_events_outlive_the_buffer_they_came_from(stream: Stream) -> None:
+    engine = Engine("client", limits=Limits(max_frame=stream.max_frame), arrays=stream.arrays)
+    events = [event for chunk in stream.chunks() for event in engine.receive_data(chunk)]
+    assert list(map(record, expand(events))) == play(stream._replace(eof=False), [stream.data], "client").seen
+
+
+@pytest.mark.parametrize("read", [4096, 100_000, 1 << 20])
+def test_large_lines_outlive_the_buffer_they_came_from(read: int) -> None:
+    """Lines from some size on keep the receive buffer: what is read later must not overwrite them."""
+    rows = [
+        chunk(str(n) * size) for n, size in enumerate([9, 600_000, 50, 50, 530_000, 700_000, 1, 2_000_000, 600_000, 7])
+    ]
+    rows[5:5] = [result(1, {"t": "r" * 600_000}), terminal(bytes(range(256)) * 3000), terminal(b"small")]
+    engine = Engine("client")
+    events = [event for piece in pieces(b"".join(rows), read) for event in engine.receive_data(piece)]
+    seen = list(map(record, expand(events)))
+    assert seen == Player("client", grouped=False).feed(*rows).seen
+    assert [row.params or row.value for row in seen] == [
+        json.loads(row).get("params") or json.loads(row)["result"] for row in rows
+    ]
+
+
+@given(streams(), st.sampled_from([b"\x1b]0;t\x07", b"warn: ", "é".encode(), b"\x00", b" x"]))
+def test_salvage_gives_what_follows_the_noise(stream: Stream, noise: bytes) -> None:
+    """One message behind noise on its line is the message itself and one event for the noise; all else is as before."""
+    for line in (row.strip(b" \t\r") for row in stream.data.split(b"\n")):
+        [*plain] = Player("client", answer=False).feed(line + b"\n").seen
+        glued = Player("client", answer=False, salvage=True).feed(noise + line + b"\n").seen
+        if len(plain) == 1 and plain[0].kind != "bad" and line.startswith(b"{"):
+            assert (glued[0].kind, glued[0].column) == ("bad", len(noise))
+            [message] = glued[1:]
+            assert message._replace(offset=message.offset - len(noise)) == plain[0]
+        else:
+            assert [seen.kind for seen in glued if b"{" not in line] == ["bad"] * (b"{" not in line)
 
 
 class Conversation(RuleBasedStateMachine):
@@ -179,12 +217,13 @@ class Conversation(RuleBasedStateMachine):
 
     @rule(bulk=st.booleans(), size=st.sampled_from([0, 300]))
     def call(self, bulk: bool, size: int) -> None:
-        if self.closed:
-            with pytest.raises(UsageError):
-                self.engine.call("_t/late")
+        try:
+            call = self.engine.call("_t/a", {"pad": "x" * size}, bulk=bulk)
+        except UsageError:
+            assert self.closed
             return
-        call = self.engine.call("_t/a", {"pad": "x" * size}, bulk=bulk)
         if call is not None:
+            assert not self.closed, "nothing can answer this call"
             assert call.id not in self.calls and call.id not in self.ended, "own ids are never used twice"
             self.calls[call.id] = call
 
@@ -260,3 +299,4 @@ class Conversation(RuleBasedStateMachine):
 
 
 TestConversation = Conversation.TestCase
+TestConversation.settings = settings(max_examples=settings().max_examples // 3)

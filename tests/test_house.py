@@ -31,7 +31,7 @@ ARROWS = {
     "transports": {"engine"},
     "schema": {"_native", "errors"},
     "terminal": {"schema", "message"},
-    "session": {"schema", "message"},
+    "session": {"schema", "message", "terminal"},
     "connection": {"dispatch", "transports", "terminal", "session"},
     "__init__": {"connection"},
     "adapters": {"connection", "__init__"},
@@ -40,9 +40,12 @@ ARROWS = {
 }
 # Modules that belong to a room: what it may import, they may, and they may import each other.
 BELONGS_TO = {
-    "batch": "engine",
-    **dict.fromkeys(["doors", "handlers", "observing", "pending", "pull", "runner"], "connection"),
-    **dict.fromkeys(["opening", "sessions", "threads", "watch"], "connection"),
+    **dict.fromkeys(["batch", "ledger", "outward", "reader"], "engine"),
+    **dict.fromkeys(["doors", "ending", "handlers", "incoming", "observing", "opening", "pending"], "connection"),
+    **dict.fromkeys(["pull", "runner", "sending", "sessions", "staging", "tails", "threads", "watch"], "connection"),
+    **dict.fromkeys(["ring", "terminal_buffer"], "terminal"),
+    **dict.fromkeys(["session_bounds", "session_entries", "session_feed", "session_store"], "session"),
+    **dict.fromkeys(["capabilities", "capability_rules"], "session"),
 }
 LOOPS = {"asyncio", "uvloop", "anyio", "trio", "selectors", "socketserver"}
 ON_A_LOOP = {"connection", "transports", "adapters", "cli", "__init__", "__main__"}

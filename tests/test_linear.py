@@ -1,4 +1,4 @@
-"""Work in proportion to the bytes whatever the cuts; no stack that grows with the input; first calls of many threads."""
+"""Work in proportion to the bytes, whatever the cuts; a bounded stack; first calls from many threads at once."""
 
 from __future__ import annotations
 

@@ -13,11 +13,12 @@ from typing import Any, NamedTuple
 
 import oracle
 import strategies
-from acpcore._native import ffi, lib
 from hypothesis import given
 from hypothesis import strategies as st
 from oracle import ABSENT, Event
 from strategies import EVERYWHERE, Stream, cut, expected, streams
+
+from acpcore._native import ffi, lib
 
 KINDS = ("none", "request", "notification", "result", "error", "array", "line", "skipped", "bad")
 REASONS = (
@@ -281,12 +282,17 @@ def test_a_line_alone_is_the_line_in_the_stream(stream: Stream) -> None:
 
 @given(streams())
 def test_spans_hold_what_json_says(stream: Stream) -> None:
+    check_spans(stream)
+
+
+def check_spans(stream: Stream) -> None:
     for frame in flat(scan(stream, lib.ACP_HOT).found):
         if frame.kind in MESSAGES:
             check_envelope(frame, oracle.members(oracle.parse(frame.line)))
 
 
 def check_envelope(frame: Frame, top: dict[str, Any]) -> None:
+    assert not frame.flags & lib.ACP_F_RESPONSE, "a mark of bad lines only"
     member = {"result": "result", "error": "error"}.get(frame.kind, "params")
     assert (member in top) == bool(frame.body)
     if member in top:
@@ -296,12 +302,12 @@ def check_envelope(frame: Frame, top: dict[str, Any]) -> None:
     known = lib.acp_method_id(top["method"].encode(), len(top["method"].encode())) if "method" in top else 0
     assert frame.method_id == known
     pairs = oracle.parse(frame.line)
-    if repeated(pairs):
-        assert frame.flags & lib.ACP_F_REPEATED
+    twice = repeated(pairs) or (member != "error" and repeated(top.get(member)))
     if frame.kind == "notification" and top["method"] == "session/update":
         inside = top.get("params")
         check_update(frame, pairs, inside, oracle.members(inside).get("update"))
     else:
+        assert bool(frame.flags & lib.ACP_F_REPEATED) == twice
         assert (frame.tag, frame.entity, frame.data) == (lib.ACP_T_NONE, b"", b"")
 
 
@@ -312,7 +318,7 @@ def check_update(frame: Frame, pairs: Any, inside: Any, change: Any) -> None:
     meta = any("_meta" in oracle.members(part) for part in (inside, change))
     twice = repeated(pairs) or repeated(inside) or repeated(change)
     assert bool(frame.flags & lib.ACP_F_REPEATED) == twice
-    assert bool(frame.flags & lib.ACP_F_META) == meta
+    assert bool(frame.flags & lib.ACP_F_META) == (meta and isinstance(change, oracle.Members))
     entity = next(
         (name for start, name in ENTITIES.items() if tag and frame.tag != lib.ACP_T_OTHER and tag.startswith(start)), ""
     )
@@ -370,6 +376,10 @@ def terminal_bytes(text: str) -> bytes | None:
 
 @given(streams(), rooms, EVERYWHERE)
 def test_groups_hold_neighbours_that_qualify(stream: Stream, room: Room, how: str) -> None:
+    check_groups(stream, room, how)
+
+
+def check_groups(stream: Stream, room: Room, how: str) -> None:
     for group in scan(stream, lib.ACP_HOT, cut(stream, how), room).grouped:
         if group.kind == lib.ACP_G_TERMINAL:
             check_terminal_group(group)
@@ -386,6 +396,10 @@ def test_groups_hold_neighbours_that_qualify(stream: Stream, room: Room, how: st
 
 @given(streams())
 def test_groups_are_as_long_as_they_may_be(stream: Stream) -> None:
+    check_longest_groups(stream)
+
+
+def check_longest_groups(stream: Stream) -> None:
     groups = scan(stream, lib.ACP_HOT, [stream.data]).grouped if not stream.eof else []
     for frame in (group.frames[0] for group in groups if group.kind == lib.ACP_G_ONE):
         unreadable = frame.tag == lib.ACP_T_TERMINAL_OUTPUT_CHUNK  # left alone, so that the typed layer reports it
@@ -425,6 +439,60 @@ def terminal(frame: Frame) -> bool:
     return bool(exact) and terminal_bytes(values["data"]) is not None
 
 
+# --- functions on one text
+
+
+json_like = st.builds(
+    lambda kind, seed: kind(Random(seed)), st.sampled_from(strategies.KINDS), st.integers(0, 2**32 - 1)
+)
+base64_like = st.text("QUJDab+/=09-_ \\n\u00e9", max_size=9) | st.binary(max_size=80).map(
+    lambda raw: base64.b64encode(raw).decode()
+)
+
+
+@given(json_like | st.binary(max_size=30))
+def test_check_accepts_what_json_is(text: bytes) -> None:
+    at, reason = ffi.new("uint32_t *"), ffi.new("uint32_t *")
+    status = lib.acp_check(ffi.from_buffer(text), len(text), at, reason)
+    try:
+        oracle.parse(text)
+    except ValueError:
+        assert (status, REASONS[reason[0]] in PARSE) == (lib.ACP_E_JSON, True)
+        assert at[0] <= len(text)
+    else:
+        assert status == lib.ACP_OK
+
+
+@given(st.text(max_size=40), st.integers(0, 7))
+def test_string_gives_the_text_back(value: str, seed: int) -> None:
+    body = strategies.text(Random(seed), value)[1:-1].encode()
+    out = ffi.new("uint8_t[]", len(value.encode()) + 1)
+    size = lib.acp_string(out, len(value.encode()), ffi.from_buffer(body), len(body))
+    assert bytes(ffi.buffer(out, size)).decode() == value
+    if value:
+        assert lib.acp_string(out, len(value.encode()) - 1, ffi.from_buffer(body), len(body)) == lib.ACP_E_ROOM
+
+
+@given(base64_like, st.integers(3, 40), st.booleans())
+def test_terminal_data_in_pieces_is_strict_base64(value: str, room: int, escaped: bool) -> None:
+    body = (
+        json.dumps(value)[1:-1].replace("/", "\\/") if escaped else json.dumps(value, ensure_ascii=False)[1:-1]
+    ).encode()
+    out, used, got, rest = ffi.new("uint8_t[]", room), ffi.new("uint32_t *"), b"", body
+    while rest:
+        count = lib.acp_terminal_data(out, room, ffi.from_buffer(rest), len(rest), used)
+        if count < 0:
+            assert (count, terminal_bytes(value)) == (lib.ACP_E_BASE64, None)
+            return
+        assert used[0] > 0, "no progress"
+        got, rest = got + bytes(ffi.buffer(out, count)), rest[used[0] :]
+    assert got == terminal_bytes(value)
+    assert len(got) <= lib.acp_terminal_size(ffi.from_buffer(body), len(body))
+
+
+# --- what the streams reach
+
+
 def test_the_strategy_reaches_everything() -> None:
     """A seeded run of the builders: every reason often enough, and most streams are not only noise."""
     rng, reasons, kinds, good, total = Random(20), Counter[str](), Counter[str](), 0, 1500
@@ -432,6 +500,9 @@ def test_the_strategy_reaches_everything() -> None:
         stream = strategies.random_stream(rng)
         found = flat(scan(stream, lib.ACP_HOT).found)
         assert unnamed([event(frame) for frame in found]) == unnamed(expected(stream))
+        check_spans(stream)
+        check_groups(stream, WIDE, "drawn")
+        check_longest_groups(stream)
         kinds.update(frame.kind for frame in found)
         reasons.update(frame.reason for frame in found if frame.kind == "bad")
         good += sum(frame.kind in MESSAGES for frame in found) >= 2

@@ -27,11 +27,12 @@ class Child:
     def __init__(self, process: subprocess.Popen[bytes], leads_group: bool) -> None:
         self.pid = process.pid
         self.reaped = False
-        self.pidfd = -1
+        self.held: set[int] = set()
+        """Descriptors of ours that are about it and nobody else's to close."""
         self._status: ExitStatus | None = None
         self._process = process
         self._leads_group = leads_group
-        self._owner = os.getpid()
+        self.owner = os.getpid()
 
     def status(self) -> ExitStatus | None:
         """How it ended, without reaping it; ``None`` while it runs."""
@@ -77,15 +78,15 @@ class Child:
         if pid:
             self._forget(os.waitstatus_to_exitcode(status))
 
-    def close_pidfd(self) -> None:
-        """Close the descriptor that watched it; idempotent."""
-        fd, self.pidfd = self.pidfd, -1
-        if fd >= 0:
+    def let_go(self, fd: int) -> None:
+        """Close a descriptor that is held; idempotent."""
+        if fd in self.held:
+            self.held.remove(fd)
             os.close(fd)
 
     def abandon(self) -> None:
         """The last resort when its transport was dropped: kill what nobody closed."""
-        if not self.reaped and os.getpid() == self._owner:
+        if not self.reaped and os.getpid() == self.owner:
             warnings.warn(f"process {self.pid} was never closed", ResourceWarning, source=self, stacklevel=2)
             self.put_down()
 
@@ -96,7 +97,8 @@ class Child:
         while self.status() is None and time.monotonic() < deadline:
             time.sleep(0.005)
         self.reap()
-        self.close_pidfd()
+        for fd in list(self.held):
+            self.let_go(fd)
 
     def _look(self) -> ExitStatus | None:
         info = os.waitid(os.P_PID, self.pid, os.WEXITED | os.WNOHANG | os.WNOWAIT)

@@ -26,6 +26,7 @@ class ExitWatch:
         self._loop = loop
         self._child = child
         self._exited = exited
+        self._pidfd = -1
         self._timer: asyncio.TimerHandle | None = None
         self._stopped = False
         if not self._watch_pidfd():
@@ -37,18 +38,20 @@ class ExitWatch:
     def stop(self) -> None:
         """Idempotent; the loop may be closed already."""
         self._stopped = True
-        if self._child.pidfd >= 0:
-            self._loop.remove_reader(self._child.pidfd)
-            self._child.close_pidfd()
+        if self._pidfd >= 0:
+            self._loop.remove_reader(self._pidfd)
+            self._child.let_go(self._pidfd)
+            self._pidfd = -1
         if self._timer is not None:
             self._timer.cancel()
 
     def _watch_pidfd(self) -> bool:
         try:
-            self._child.pidfd = os.pidfd_open(self._child.pid)
+            self._pidfd = os.pidfd_open(self._child.pid)
         except (AttributeError, OSError):  # another system, an old kernel, a sandbox
             return False
-        self._loop.add_reader(self._child.pidfd, self._look)
+        self._child.held.add(self._pidfd)
+        self._loop.add_reader(self._pidfd, self._look)
         return True
 
     def _watch_in_thread(self) -> None:
@@ -59,7 +62,7 @@ class ExitWatch:
         if self._stopped:
             return
         if self._child.status() is None:
-            if self._child.pidfd < 0:
+            if self._pidfd < 0:
                 self._timer = self._loop.call_later(_LOOK_INTERVAL, self._look)
             return
         self.stop()

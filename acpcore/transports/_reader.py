@@ -93,6 +93,10 @@ class Reader:
         self._done = True
         self.pause()
 
+    def cut(self) -> None:
+        """Take it for the end, whatever may be there."""
+        self._finish(None)
+
     def discard(self) -> None:
         """Read on, also when paused, but throw everything away."""
         self._sink = Void()
@@ -198,7 +202,7 @@ class Reader:
         if size == 0:
             self._finish(self._error)
             return True
-        if False:
+        if self._sock is not None:
             self._check_socket(self._sock)
         self._sink.buffer_updated(size)
         return True

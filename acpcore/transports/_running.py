@@ -7,7 +7,7 @@ import math
 import os
 import weakref
 from collections.abc import Callable
-from typing import BinaryIO
+from functools import partial
 
 from ._child import Child, ExitStatus
 from ._exit_watch import ExitWatch
@@ -54,10 +54,9 @@ class Running:
         self._timer: asyncio.TimerHandle | None = None
         self._watch: ExitWatch | None = None
         self._stderr: Reader | None = None
-        self._stderr_file: BinaryIO | None = None
         self._ladder = ladder(self._group_ended)
         # Input after close() is thrown away until the child ends: one that still has something to say can say it.
-        self.stream = FdTransport(streams.stdout, streams.stdin, linger=math.inf, drain_timeout=drain_timeout)
+        self.stream = _Stream(streams.stdout, streams.stdin, linger=math.inf, drain_timeout=drain_timeout)
         # When the loop was closed, or the program ends, with the child still there.
         self._leftover = weakref.finalize(self, child.abandon)
         try:
@@ -71,6 +70,11 @@ class Running:
         """What is known so far."""
         code, signal = self._status or (None, None)
         return Outcome(exit_code=code, signal=signal, stderr_tail=self._tail.tail, error=self._error)
+
+    @property
+    def is_forked_copy(self) -> bool:
+        """Whether another process is the child's parent."""
+        return self.child.owner != os.getpid()
 
     def close(self) -> None:
         """End its input, then let the ladder do the rest."""
@@ -89,9 +93,9 @@ class Running:
 
     def _start(self, stderr: int | None) -> None:
         if stderr is not None:
-            self._stderr_file = open(stderr, "rb", buffering=0)  # noqa: SIM115 - closed at its end
+            self.child.held.add(stderr)
             os.set_blocking(stderr, False)
-            self._stderr = Reader(self._loop, stderr, self._tail, self._stderr_ended)
+            self._stderr = Reader(self._loop, stderr, self._tail, partial(self._stderr_ended, stderr))
             self._stderr.resume()
         self.stream.start(_StreamLink(self._link, self._read_eof, self._stream_ended), self._loop)
         self._watch = ExitWatch(self._loop, self.child, self._exited)
@@ -103,8 +107,6 @@ class Running:
         self.stream.abort()
         if self._stderr is not None:
             self._stderr.stop()
-        if self._stderr_file is not None:
-            self._stderr_file.close()
         if self._watch is not None:
             self._watch.stop()
         self.child.put_down()
@@ -120,10 +122,9 @@ class Running:
         self._error = error
         self._settle()
 
-    def _stderr_ended(self, error: OSError | None) -> None:
+    def _stderr_ended(self, fd: int, error: OSError | None) -> None:
         self._stderr_done = True
-        if self._stderr_file is not None:
-            self._stderr_file.close()
+        self.child.let_go(fd)
         self._settle()
 
     def _exited(self) -> None:
@@ -149,9 +150,8 @@ class Running:
     def _let_go(self) -> None:
         if self._watch is not None:
             self._watch.stop()
-        if self._stderr is not None and not self._stderr.done:
-            self._stderr.stop()
-            self._stderr_ended(None)
+        if self._stderr is not None:
+            self._stderr.cut()
         self.stream.abort()
 
     # -- who is told what ---------------------------------------------------------------------------------------------
@@ -194,6 +194,14 @@ class Running:
         if self._timer is not None:
             self._timer.cancel()
             self._timer = None
+
+
+class _Stream(FdTransport):
+    """When it is dropped, the warning for the child says it all."""
+
+    def __del__(self) -> None:
+        if not self._finished and self._owner == os.getpid():
+            self._release()
 
 
 class _StreamLink:

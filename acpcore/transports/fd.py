@@ -31,6 +31,8 @@ class FdTransport:
     was empty for so many seconds.
     """
 
+    _finished = True  # for __del__, until the constructor is through
+
     def __init__(
         self, read_fd: int, write_fd: int, *, owned: bool = True, linger: float = 0.0, drain_timeout: float = 1.0
     ) -> None:
@@ -39,6 +41,7 @@ class FdTransport:
         self._owned = owned
         self._linger = linger
         self._drain_timeout = drain_timeout
+        self._owner = os.getpid()
         self._blocking: list[int] = []
         self._sock: socket.socket | None = None
         self._loop: asyncio.AbstractEventLoop | None = None
@@ -127,7 +130,8 @@ class FdTransport:
             self._reader.drain(self._drain_timeout)
 
     def __del__(self) -> None:
-        if not self._finished and self._owned:
+        # A forked copy must not touch flags of open files that it shares with the original.
+        if not self._finished and self._owned and self._owner == os.getpid():
             warnings.warn(f"unclosed transport {self!r}", ResourceWarning, source=self, stacklevel=2)
             self._release()
 

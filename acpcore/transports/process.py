@@ -38,6 +38,9 @@ class ProcessTransport:
     :attr:`outcome` says by then how the child ended, unless it lives on without its stdout.
     """
 
+    _running: Running | None = None
+    _loop: asyncio.AbstractEventLoop | None = None
+
     def __init__(
         self,
         argv: Sequence[Argument],
@@ -73,8 +76,6 @@ class ProcessTransport:
         self._kill_timeout = kill_timeout
         self._drain_timeout = drain_timeout
         self._tail = StderrTail(stderr_tail, on_stderr)
-        self._loop: asyncio.AbstractEventLoop | None = None
-        self._running: Running | None = None
         self._over = False
 
     @property
@@ -151,7 +152,7 @@ class ProcessTransport:
 
     def __del__(self) -> None:
         running, loop = self._running, self._loop
-        if running is None or loop is None or running.done.is_set() or loop.is_closed():
+        if running is None or loop is None or running.done.is_set() or loop.is_closed() or running.is_forked_copy:
             return  # on a closed loop the child ends with ``running``
         warnings.warn(f"unclosed transport {self!r}", ResourceWarning, source=self, stacklevel=2)
         with contextlib.suppress(RuntimeError):

@@ -27,10 +27,11 @@ class StdioTransport(FdTransport):
     stream put both back, with their blocking flags; the peer sees end of input when the process ends.
     """
 
+    _holds_stdio = False
+
     def __init__(self, isolate: bool = True, *, drain_timeout: float = 1.0) -> None:
         super().__init__(-1, -1, drain_timeout=drain_timeout)
         self._isolate = isolate
-        self._holds_stdio = False
         self._saved: list[tuple[int, int]] = []
 
     def start(self, link: Link, loop: asyncio.AbstractEventLoop) -> None:

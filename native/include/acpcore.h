@@ -1,11 +1,11 @@
 /* acpcore: framing, routing, terminal bytes and flow control for ACP over newline-delimited JSON.
  *
- * No I/O, no allocation, no callback, no kept pointer, no lock. The caller owns all memory. Pointers are only arguments,
- * never struct members, and are used only during the call. Bytes outside [p, p + size) are never read: no padding is
- * asked for. Sizes and offsets are uint32_t, at most ACP_MAX_SIZE, so that hosts with signed integers (Java) are safe;
- * stream positions are uint64_t. Structs hold fixed-width integers only and are multiples of 8 bytes, so every host can
- * read arrays of them as plain 32-bit words. An object belongs to one thread at a time; different objects may be used
- * by different threads at once.
+ * No I/O, no allocation, no callback, no kept pointer, no lock; the only writable global is the CPU level, found once (an
+ * atomic, the same whoever writes it). The caller owns all memory. Pointers are only arguments, never struct members, and
+ * are used only during the call. Bytes outside [p, p + size) are never read: no padding is asked for. Sizes and offsets
+ * are uint32_t, at most ACP_MAX_SIZE, so that hosts with signed integers (Java) are safe; stream positions are uint64_t.
+ * Structs hold fixed-width integers only and are multiples of 8 bytes, so every host can read arrays of them as plain
+ * 32-bit words. An object belongs to one thread at a time; different objects may be used by different threads at once.
  *
  * What the peer does wrong is a frame (ACP_BAD). A negative return means that the caller did something wrong.
  */
@@ -36,10 +36,12 @@ extern "C" {
 typedef enum acp_status {                /* returned by the functions below */
   ACP_OK = 0,
   ACP_MORE = 1,                          /* frames, groups or arena were full: call again with what is left */
+  ACP_OPENED = 3, ACP_SHUT = 4,          /* a gate changed its state in this call */
   ACP_E_ARGUMENT = -1,                   /* null, a size above ACP_MAX_SIZE, an unknown flag, no room for one frame */
   ACP_E_ROOM = -2,                       /* the destination is too small; nothing was written */
   ACP_E_JSON = -3,                       /* text given by the caller is not valid JSON */
-  ACP_E_BASE64 = -4                      /* text given by the caller is not valid base64 */
+  ACP_E_BASE64 = -4,                     /* text given by the caller is not valid base64 */
+  ACP_E_OVERRUN = -5                     /* past the hard cap; nothing was taken */
 } acp_status;
 
 typedef enum acp_kind {
@@ -148,7 +150,8 @@ ACP_API int32_t acp_scanner_init(acp_scanner *s, uint32_t max_frame, uint32_t fl
 /* data begins with the bytes the last call did not consume. Whole lines become frames; taken->consumed ends behind the
  * last of them. A line is reported in one call or not at all, so a full array never splits one: ACP_MORE, then call again
  * with data + consumed. A chunk that does not fit into the arena ends the call with ACP_MORE if the arena holds anything;
- * in an empty arena it comes undecoded (no ACP_F_DECODED) and acp_terminal_data takes it in pieces. When a line passes
+ * in an empty arena it comes undecoded (no ACP_F_DECODED) and acp_terminal_data takes it in pieces. The arena behind
+ * taken->arena may hold anything afterwards. When a line passes
  * max_frame it becomes one ACP_BAD/ACP_R_TOO_LARGE at once, with id and method if its first max_frame bytes show them;
  * the rest is consumed and ends as one ACP_SKIPPED (a line that would overwrite its tail waits for another call: ACP_MORE).
  * The frames are the same however the stream is cut; groups differ only in where they are cut. Work is linear in the bytes
@@ -199,6 +202,13 @@ ACP_API int32_t acp_base64_decode(uint8_t *dst, uint32_t cap, const uint8_t *src
 ACP_API uint32_t acp_build_size(uint32_t id_len, uint32_t method_len, uint32_t body_len);
 ACP_API int32_t acp_build(uint8_t *dst, uint32_t cap, uint32_t kind, const uint8_t *id, uint32_t id_len,
                           const uint8_t *method, uint32_t method_len, const uint8_t *body, uint32_t body_len);
+
+/* --- flow. A gate shuts at high, opens at low; add past hard takes nothing, but an empty gate takes anything. C has no
+ * clock: the host times the pauses. shuts: how often it shut. */
+typedef struct acp_gate { uint64_t used, peak, high, low, hard, shuts; uint32_t shut, reserved; } acp_gate;  /* 56 */
+ACP_API int32_t acp_gate_init(acp_gate *g, uint64_t high, uint64_t low, uint64_t hard); /* ACP_E_ARGUMENT unless low <= high <= hard */
+ACP_API int32_t acp_gate_add(acp_gate *g, uint64_t bytes);           /* ACP_OK, ACP_SHUT, ACP_E_OVERRUN */
+ACP_API int32_t acp_gate_sub(acp_gate *g, uint64_t bytes);           /* ACP_OK, ACP_OPENED, ACP_E_ARGUMENT below zero */
 /* cffi:end */
 #ifdef __cplusplus
 }

@@ -2,6 +2,10 @@
 
 #include <string.h>
 
+#include "base64_wide.h"
+
+#define BASE64_WIDE_FROM 8u       /* quanta (groups) below which a vector cannot be filled */
+
 /* ---- tables: each character at its place in the 24 bits of a quantum; the top bit marks what is no such character */
 
 #define BASE64_BAD 0x80000000u
@@ -32,22 +36,47 @@ static inline void base64_put(uint8_t *dst, uint32_t word) {
   dst[2] = (uint8_t)word;
 }
 
-/* Quanta without padding; errors are looked at once, at the end. All but the last may write one byte too many: the next
- * one overwrites it, and four bytes are one store. */
-static int base64_quanta(uint8_t *dst, const uint8_t *src, uint32_t quanta) {
-  uint32_t bad = 0;
-  for (; quanta > 1; quanta--, src += 4, dst += 3) {
+#ifdef ACP_BASE64_WIDE
+static uint32_t base64_wide_quanta(uint8_t *dst, uint32_t room, const uint8_t *src, uint32_t most, uint32_t readable) {
+  if (most < BASE64_WIDE_FROM || acp_cpu_level() != ACP_CPU_WIDE) return 0;
+  return acp_base64_wide_decode(dst, room, src, most, readable);
+}
+
+static uint32_t base64_wide_groups(uint8_t *dst, const uint8_t *src, uint32_t size) {
+  if (size < BASE64_WIDE_FROM * 3 || acp_cpu_level() != ACP_CPU_WIDE) return 0;
+  return acp_base64_wide_encode(dst, src, size);
+}
+#else
+static uint32_t base64_wide_quanta(uint8_t *dst, uint32_t room, const uint8_t *src, uint32_t most, uint32_t readable) {
+  (void)dst, (void)room, (void)src, (void)most, (void)readable;
+  return 0;
+}
+
+static uint32_t base64_wide_groups(uint8_t *dst, const uint8_t *src, uint32_t size) {
+  (void)dst, (void)src, (void)size;
+  return 0;
+}
+#endif
+
+/* At most this many quanta without padding, as long as they are of the alphabet: how many there were. dst has room for
+ * all; all but the last that fits may write one byte too many: the next one overwrites it, and four bytes are one store. */
+static uint32_t base64_plain_quanta(uint8_t *dst, const uint8_t *src, uint32_t most) {
+  uint32_t done = 0;
+  for (; done < most; done++, src += 4, dst += 3) {
     uint32_t word = base64_word(src);
-    bad |= word;
+    if (word & BASE64_BAD) break;
     base64_put(dst, word);
-    dst[3] = 0;
+    if (done + 1 < most) dst[3] = 0;
   }
-  if (quanta) {
-    uint32_t word = base64_word(src);
-    bad |= word;
-    base64_put(dst, word);
-  }
-  return !(bad & BASE64_BAD);
+  return done;
+}
+
+/* All quanta from src on, up to most, that stand there plainly and fit into room: how many. src is read up to readable,
+ * which is at least all of most. */
+static uint32_t base64_quanta(uint8_t *dst, uint32_t room, const uint8_t *src, uint32_t most, uint32_t readable) {
+  if (most > room / 3) most = room / 3;
+  uint32_t wide = base64_wide_quanta(dst, room, src, most, readable);
+  return wide + base64_plain_quanta(dst + (size_t)wide * 3, src + (size_t)wide * 4, most - wide);
 }
 
 /* One quantum, which may be padded if it is the last. The number of bytes, or -1. */
@@ -97,24 +126,15 @@ static int body_quantum(const uint8_t **p, const uint8_t *end, uint8_t q[4]) {
   return 1;
 }
 
-/* How many quanta from p on stand there without an escape, fit into room, and are not the last of the text. */
-static uint32_t body_plain_quanta(const uint8_t *p, const uint8_t *end, uint32_t room) {
-  uint32_t left = (uint32_t)(end - p), most = room / 3;
-  uint32_t quanta = left ? (left - 1) / 4 : 0;
-  if (quanta > most) quanta = most;
-  const uint8_t *escape = quanta ? memchr(p, '\\', (size_t)quanta * 4) : NULL;
-  return escape ? (uint32_t)(escape - p) / 4 : quanta;
-}
-
 int32_t acp_decode_body(uint8_t *dst, uint32_t room, const uint8_t *body, uint32_t size, uint32_t *used) {
   const uint8_t *p = body, *end = body + size, *after;
   uint32_t len = 0;
   uint8_t q[4], out[3];
   while (p < end) {
-    uint32_t quanta = body_plain_quanta(p, end, room - len);
-    if (!base64_quanta(dst + len, p, quanta)) return -1;
+    uint32_t left = (uint32_t)(end - p), quanta = base64_quanta(dst + len, room - len, p, left / 4, left);
     p += (size_t)quanta * 4;
     len += quanta * 3;
+    if (p == end) break;
     after = p;
     if (!body_quantum(&after, end, q)) return -1;
     int32_t got = base64_quantum(out, q, after == end);
@@ -126,6 +146,28 @@ int32_t acp_decode_body(uint8_t *dst, uint32_t room, const uint8_t *body, uint32
   }
   *used = (uint32_t)(p - body);
   return (int32_t)len;
+}
+
+/* The last quantum in front of a quote if it is padded: 0 if it is not that, else the number of bytes. */
+static uint32_t string_padded_end(uint8_t *dst, uint32_t room, const uint8_t *p, const uint8_t *end) {
+  uint8_t out[3];
+  if (end - p < 5 || p[3] != '=' || p[4] != '"') return 0;
+  int32_t got = base64_quantum(out, p, 1);
+  if (got < 0 || (uint32_t)got > room) return 0;
+  memcpy(dst, out, (size_t)got);
+  return (uint32_t)got;
+}
+
+const uint8_t *acp_decode_string(uint8_t *dst, uint32_t room, const acp_stretch *text, uint32_t *len) {
+  const uint8_t *p = text->start;
+  uint32_t size = (uint32_t)(text->end - p), readable = (uint32_t)(text->limit - p);
+  uint32_t quanta = base64_quanta(dst, room, p, size / 4, readable);
+  *len = quanta * 3;
+  p += (size_t)quanta * 4;
+  if (p < text->end && *p == '"') return p;
+  uint32_t last = string_padded_end(dst + *len, room - *len, p, text->end);
+  *len += last;
+  return last ? p + 4 : NULL;
 }
 
 static uint32_t base64_exact_size(const uint8_t *src, uint32_t size) {
@@ -141,7 +183,8 @@ ACP_API int32_t acp_base64_decode(uint8_t *dst, uint32_t cap, const uint8_t *src
   if (exact > cap) return ACP_E_ROOM;
   if (!size) return 0;
   int32_t got = base64_quantum(last, src + size - 4, 1);
-  if (got < 0 || !base64_quanta(dst, src, size / 4 - 1)) return ACP_E_BASE64;
+  uint32_t quanta = size / 4 - 1;
+  if (got < 0 || base64_quanta(dst, exact, src, quanta, size) != quanta) return ACP_E_BASE64;
   memcpy(dst + (exact - (uint32_t)got), last, (size_t)got);
   return (int32_t)exact;
 }
@@ -162,6 +205,10 @@ static void base64_encode_rest(uint8_t *dst, const uint8_t *src, uint32_t size) 
 }
 
 void acp_encode_all(uint8_t *dst, const uint8_t *src, uint32_t size) {
+  uint32_t wide = base64_wide_groups(dst, src, size);
+  src += (size_t)wide * 3;
+  dst += (size_t)wide * 4;
+  size -= wide * 3;
   for (; size >= 3; size -= 3, src += 3, dst += 4)
     base64_encode_quantum(dst, (uint32_t)src[0] << 16 | (uint32_t)src[1] << 8 | src[2]);
   if (size) base64_encode_rest(dst, src, size);

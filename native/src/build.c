@@ -65,7 +65,7 @@ static const uint8_t *build_body_start(build_part body) {
 static int build_error_fits(build_part body) {
   acp_capture c;
   const uint8_t *p = build_body_start(body), *end = body.text + body.len;
-  acp_capture_start(&c, body.text, end, end, 0);
+  acp_capture_start(&c, body.text, end, end, 0, NULL);
   c.w.breaks = 1;
   return *p == '{' && acp_capture_error(&c, p) && acp_envelope_error_fits(&c);
 }

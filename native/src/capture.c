@@ -2,9 +2,11 @@
 
 #include <string.h>
 
-void acp_capture_start(acp_capture *c, const uint8_t *base, const uint8_t *end, const uint8_t *limit, int hot) {
+void acp_capture_start(acp_capture *c, const uint8_t *base, const uint8_t *end, const uint8_t *limit, int hot,
+                       acp_early *early) {
   c->w = (acp_walk){base, end, limit, NULL, ACP_R_NONE, 0, 0};
   c->hot = hot;
+  c->early = early;
   acp_object_reset(&c->top);
   acp_object_reset(&c->params);
   acp_object_reset(&c->result);
@@ -119,7 +121,23 @@ static inline const uint8_t *capture_store(const acp_capture *c, const uint8_t *
 
 static int opens_object(const acp_capture *c, const uint8_t *p) { return p < c->w.end && *p == '{'; }
 
+/* Base64 is plain text: what decodes up to the closing quote needs no other validation. */
+static const uint8_t *capture_data(acp_capture *c, const uint8_t *p) {
+  acp_early *early = c->early;
+  uint32_t len = 0;
+  const uint8_t *quote = acp_decode_string(early->dst, early->room, &(acp_stretch){p + 1, c->w.end, c->w.limit}, &len);
+  if (!quote) return NULL;
+  early->off = (uint32_t)(p + 1 - c->w.base);
+  early->len = len;
+  c->update.value[ACP_K_DATA] = (acp_token){early->off - 1, (uint32_t)(quote + 1 - p), '"', 0};
+  return quote + 1;
+}
+
 static const uint8_t *value_of_update(acp_capture *c, const uint8_t *p, int place) {
+  if (place == ACP_K_DATA && c->early && p < c->w.end && *p == '"') {
+    const uint8_t *after = capture_data(c, p);
+    if (after) return after;
+  }
   return capture_value(c, p, &c->update, place, 3);
 }
 

@@ -2,8 +2,6 @@
 
 #include <string.h>
 
-#include "base64.h"
-
 /* ---- terminal bytes */
 
 static int is_terminal_chunk(const acp_frame *f) {
@@ -11,22 +9,36 @@ static int is_terminal_chunk(const acp_frame *f) {
   return f->tag == ACP_T_TERMINAL_OUTPUT_CHUNK && clean == ACP_F_EXACT;
 }
 
+acp_early *acp_group_early(acp_grouping *g) {
+  if (!g->hot) return NULL;
+  g->early = (acp_early){g->arena + g->arena_used, g->arena_cap - g->arena_used, 0, 0};
+  return &g->early;
+}
+
+static void group_decoded(const acp_grouping *g, acp_frame *f, uint32_t len) {
+  f->data = (acp_span){g->arena_used, len};
+  f->flags |= ACP_F_DECODED;
+}
+
 /* The size is exact unless the text holds escapes: those are tried. */
 static int surely_too_large(const uint8_t *body, uint32_t len, uint32_t room) {
   return acp_terminal_size(body, len) > room && len && !memchr(body, '\\', len);
 }
 
-/* Decodes the chunk behind what the arena holds. 0: it needs an emptier arena. One that does not even fit into an empty
+/* Decodes the chunk behind what the arena holds, if the walk has not done so. 0: it needs an emptier arena. One that does not even fit into an empty
  * one, or is not base64, stays as it is. */
 static int group_decode(acp_grouping *g, acp_frame *f) {
+  if (g->early.off == f->data.off) {
+    group_decoded(g, f, g->early.len);
+    return 1;
+  }
   const uint8_t *body = g->data + f->data.off;
   uint32_t room = g->arena_cap - g->arena_used, used = 0;
   if (surely_too_large(body, f->data.len, room)) return g->arena_used == 0;
   int32_t got = acp_decode_body(g->arena + g->arena_used, room, body, f->data.len, &used);
   if (got < 0) return 1;
   if (used < f->data.len) return g->arena_used == 0;
-  f->data = (acp_span){g->arena_used, (uint32_t)got};
-  f->flags |= ACP_F_DECODED;
+  group_decoded(g, f, (uint32_t)got);
   return 1;
 }
 

@@ -1,7 +1,7 @@
 /* Puts the frames of one call into groups, and terminal bytes into the arena. */
 #ifndef ACP_GROUP_H
 #define ACP_GROUP_H
-#include "acpcore.h"
+#include "base64.h"
 
 typedef struct acp_grouping {
   const uint8_t *data;            /* the scanned bytes */
@@ -10,7 +10,11 @@ typedef struct acp_grouping {
   uint8_t *arena;
   uint32_t arena_cap, arena_used;
   int hot;
+  acp_early early;                /* the terminal bytes of the line that is judged */
 } acp_grouping;
+
+/* For the line that is judged next: room behind what the arena holds; null below ACP_HOT. */
+acp_early *acp_group_early(acp_grouping *g);
 
 /* Adds the frame with the given number; its line (or what of it counts) is [off, off + len). previous: the frame before
  * it. 0 if groups or the arena are full: then the frame is to be judged again in another call. */

@@ -58,7 +58,7 @@ static const uint8_t *judge_walk_line(acp_capture *c, const uint8_t *p) {
   return p == c->w.end ? p : acp_walk_unexpected(&c->w, p);
 }
 
-void acp_judge_line(const acp_text *text, uint32_t flags, acp_frame *frame) {
+void acp_judge_line(const acp_text *text, uint32_t flags, acp_early *early, acp_frame *frame) {
   acp_capture c;
   memset(frame, 0, sizeof *frame);
   frame->off = text->start;
@@ -67,7 +67,7 @@ void acp_judge_line(const acp_text *text, uint32_t flags, acp_frame *frame) {
     frame->kind = ACP_LINE;
     return;
   }
-  acp_capture_start(&c, text->base, text_end(text), text->base + text->limit, (flags & ACP_HOT) != 0);
+  acp_capture_start(&c, text->base, text_end(text), text->base + text->limit, (flags & ACP_HOT) != 0, early);
   const uint8_t *first = acp_walk_space(&c.w, text_start(text));
   if (judge_walk_line(&c, first)) judge_value(&c, first, flags, frame);
   else judge_refuse(frame, c.w.reason, (uint32_t)(judge_hint(&c.w, first) - text->base));
@@ -76,7 +76,7 @@ void acp_judge_line(const acp_text *text, uint32_t flags, acp_frame *frame) {
 uint32_t acp_judge_entry(const acp_text *text, uint32_t flags, acp_frame *frame) {
   acp_capture c;
   memset(frame, 0, sizeof *frame);
-  acp_capture_start(&c, text->base, text_end(text), text->base + text->limit, (flags & ACP_HOT) != 0);
+  acp_capture_start(&c, text->base, text_end(text), text->base + text->limit, (flags & ACP_HOT) != 0, NULL);
   const uint8_t *first = text_start(text), *after = judge_walk(&c, first);
   if (!after) return 0;
   frame->off = text->start;
@@ -98,7 +98,7 @@ static void judge_drop_open_number(acp_capture *c, uint32_t end) {
 void acp_judge_beginning(const acp_text *text, acp_frame *frame) {
   acp_capture c;
   memset(frame, 0, sizeof *frame);
-  acp_capture_start(&c, text->base, text_end(text), text->base + text->limit, 0);
+  acp_capture_start(&c, text->base, text_end(text), text->base + text->limit, 0, NULL);
   const uint8_t *p = acp_walk_space(&c.w, text_start(text));
   if (p < c.w.end && *p == '{') (void)acp_capture_message(&c, p + 1);
   judge_drop_open_number(&c, text->end);
@@ -114,6 +114,6 @@ ACP_API int32_t acp_message(const uint8_t *line, uint32_t size, uint32_t flags, 
   if (line[end - 1] == '\n') end--;
   if (acp_is_blank(line, line + end)) return ACP_OK;
   if (end && line[end - 1] == '\r') end--;
-  acp_judge_line(&(acp_text){line, 0, end, size}, flags, frame);
+  acp_judge_line(&(acp_text){line, 0, end, size}, flags, NULL, frame);
   return ACP_OK;
 }

@@ -123,7 +123,8 @@ static enum scan_step scan_blank(scan_run *r, uint32_t end, uint32_t next, int m
 static void scan_judge(scan_run *r, uint32_t start, uint32_t end, int ended) {
   acp_frame *frame = &r->frames[r->count];
   uint32_t body_end = r->data[end - 1] == '\r' ? end - 1 : end;
-  acp_judge_line(&(acp_text){r->data, start, body_end, r->size}, r->s->flags, frame);
+  acp_judge_line(&(acp_text){r->data, start, body_end, r->size}, r->s->flags,
+                 acp_group_early(&r->grouping), frame);
   r->s->looked += end - start;
   if (ended || frame->kind != ACP_BAD) return;
   uint32_t wrong = frame->body.off;
@@ -199,7 +200,7 @@ ACP_API int32_t acp_scan(acp_scanner *s, const uint8_t *data, uint32_t size, uin
   uint8_t nowhere;  /* an arena of no bytes still needs an address to count from */
   scan_run r = {s, data, size, 0, frames, frames_cap, 0, {0}, (flags & ACP_EOF) != 0, 0};
   r.grouping = (acp_grouping){data, groups_cap ? groups : NULL, groups_cap, 0, arena ? arena : &nowhere, arena_cap, 0,
-                              (s->flags & ACP_HOT) != 0};
+                              (s->flags & ACP_HOT) != 0, {NULL, 0, 0, 0}};
   enum scan_step step = scan_all(&r);
   scan_report(&r, step, taken);
   s->position += r.at;

@@ -27,10 +27,13 @@ ACP_API const char *acp_strerror(int32_t status) {
   switch (status) {
     case ACP_OK: return "ok";
     case ACP_MORE: return "an array was full: call again with what is left";
+    case ACP_OPENED: return "the gate opened";
+    case ACP_SHUT: return "the gate shut";
     case ACP_E_ARGUMENT: return "an argument is null, too large or unknown";
     case ACP_E_ROOM: return "the destination is too small";
     case ACP_E_JSON: return "the text given is not valid JSON";
     case ACP_E_BASE64: return "the text given is not valid base64";
+    case ACP_E_OVERRUN: return "past the hard cap: nothing was taken";
     default: return status > 0 ? "ok" : "unknown error";
   }
 }

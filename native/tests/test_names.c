@@ -32,7 +32,7 @@ static void tags(void) {
 static void texts(void) {
   CHECK_NUMBER(acp_abi(), ACP_ABI);
   CHECK_TEXT(acp_version(), ACP_VERSION);
-  for (int32_t status = -5; status < 3; status++) CHECK(strlen(acp_strerror(status)) > 0);
+  for (int32_t status = -6; status < 6; status++) CHECK(strlen(acp_strerror(status)) > 0);
   for (uint32_t reason = 0; reason < 20; reason++) CHECK(strlen(acp_reason_text(reason)) > 0);
   CHECK(strcmp(acp_reason_text(ACP_R_EMPTY_ARRAY), acp_reason_text(ACP_R_EMPTY_ARRAY + 1)) != 0);
 }

@@ -1,17 +1,20 @@
 """Feeds an ``Engine`` as a small host does and writes down what it saw, one plain record a message.
 
 The host answers ``_t/echo``, ``_t/cheap`` and ``_t/costly`` with ``{}`` at once, ``_t/slow`` when it is told to, and
-anything else with ``-32601``; params that cannot be decoded get ``-32602``.
+anything else with ``-32601``; params that cannot be decoded get ``-32602``. A ``typed`` host also decodes the params of
+ACP's own methods and answers those requests with ``{}``.
 """
 
 from __future__ import annotations
 
 import json
 from collections.abc import Iterable, Sequence
+from functools import partial
 from itertools import pairwise
 from random import Random
 from typing import Any, Literal, NamedTuple
 
+from acpcore import schema
 from acpcore.engine import Engine
 from acpcore.errors import InvalidParams
 from acpcore.message import (
@@ -53,11 +56,15 @@ class Seen(NamedTuple):
 class Player:
     """An engine, its host and the record of both directions."""
 
-    def __init__(self, role: Role, *, pending: Iterable[Any] = (), answer: bool = True, **options: Any) -> None:
+    def __init__(
+        self, role: Role, *, pending: Iterable[Any] = (), answer: bool = True, typed: bool = False, **options: Any
+    ) -> None:
         self.engine = Engine(role, **options)
         for ident in pending:
             self.engine.expect(ident)
         self.answer = answer
+        self.typed = typed
+        self.decoded: list[Any] = []  # params as types, or the InvalidParams they raised
         self.seen: list[Seen] = []
         self.sent: list[Any] = []  # decoded lines
         self.wire = b""
@@ -79,15 +86,24 @@ class Player:
                 self.seen.append(record(one))
                 if isinstance(one, Message):
                     self.lines.append(bytes(one.line))
+                    self.decode(one)
                 if isinstance(one, Request) and self.answer:
                     self.serve(one)
             self.engine.done(event)
         self.drain()
 
+    def decode(self, message: Message) -> None:
+        method = schema.methods.find(message.method) if self.typed else None
+        if method is not None:
+            try:
+                self.decoded.append(message.decode(partial(schema.decode, method.params)))
+            except InvalidParams as error:
+                self.decoded.append(error)
+
     def serve(self, request: Request) -> None:
         if request.method == "_t/slow":
             self.slow.append(request)
-        elif request.method not in ECHO:
+        elif request.method not in ECHO and not (self.typed and schema.methods.find(request.method)):
             request.fail(-32601, "method not found")
         else:
             try:

@@ -3,67 +3,62 @@
 from __future__ import annotations
 
 import asyncio
-import json
 from base64 import b64decode
+from collections.abc import Awaitable, Callable
 from typing import Any
 
 import pytest
 
-from acpcore import Connection, Handlers, TerminalBytes
+from acpcore import Connection, Handlers, Notification, TerminalBytes, expand
 from acpcore.schema import (
     UNSET,
     TerminalExitStatus,
     TerminalOutput,
     TerminalUpdate,
-    UpdateSessionNotification,
-    encode,
 )
 from acpcore.terminal import CHUNK_SIZE, TerminalReader, TerminalState, TerminalWriter
 from acpcore.transports.memory import memory_pair
 
 
-class Wire:
-    """A sender that keeps what it is given."""
+def written(work: Callable[[TerminalWriter], Awaitable[None]]) -> list[dict[str, Any]]:
+    """The updates a writer puts on the wire."""
 
-    def __init__(self) -> None:
-        self.updates: list[dict[str, Any]] = []
+    async def main() -> list[dict[str, Any]]:
+        here, there = memory_pair()
+        async with Connection(here, role="agent") as agent, Connection(there) as client:
+            async with agent.terminal("s", "t") as terminal:
+                await work(terminal)
+            await agent.close()
+            events = expand([event async for event in client])
+            updates = [event.params for event in events if isinstance(event, Notification)]
+        assert all(params["sessionId"] == "s" for params in updates)
+        return [params["update"] for params in updates]
 
-    async def send_line(self, line: bytes, bulk: bool, session_id: str | None = None) -> None:
-        assert bulk and line.endswith(b"\n")
-        message = json.loads(line)
-        assert message["params"]["sessionId"] == session_id
-        self.updates.append(message["params"]["update"])
-
-    async def notify(self, method: Any, params: Any = None, *, bulk: bool | None = None) -> None:
-        assert isinstance(method, UpdateSessionNotification)
-        self.updates.append(json.loads(encode(method))["update"])
+    return asyncio.run(main())
 
 
 @pytest.mark.parametrize("size", [0, 1, CHUNK_SIZE - 1, CHUNK_SIZE, CHUNK_SIZE + 1, 3 * CHUNK_SIZE, 200_001])
 @pytest.mark.parametrize("kind", [bytes, bytearray, memoryview])
 def test_a_write_is_cut_into_chunks(size: int, kind: Any) -> None:
-    raw, wire = bytes(i % 251 for i in range(size)), Wire()
-    asyncio.run(TerminalWriter(wire, "s", "t").write(kind(raw)))
-    parts = [b64decode(update["data"]) for update in wire.updates]
+    raw = bytes(i % 251 for i in range(size))
+    updates = written(lambda terminal: terminal.write(kind(raw)))
+    parts = [b64decode(update["data"]) for update in updates]
     assert b"".join(parts) == raw
     assert all(0 < len(part) <= CHUNK_SIZE for part in parts)
     assert len(parts) == -(-size // CHUNK_SIZE)
-    assert {update["sessionUpdate"] for update in wire.updates} <= {"terminal_output_chunk"}
+    assert {update["sessionUpdate"] for update in updates} <= {"terminal_output_chunk"}
 
 
 def test_updates_say_what_is_given_and_nothing_else() -> None:
-    async def main() -> list[dict[str, Any]]:
-        wire = Wire()
-        async with TerminalWriter(wire, "s", "t") as terminal:
-            await terminal.update(command="make", cwd="/w")
-            await terminal.update(output=b"abc", command=None)
-            await terminal.exit(code=0)
-            await terminal.exit(signal="SIGKILL")
-            await terminal.update(exit_status=None)
-        return wire.updates
+    async def work(terminal: TerminalWriter) -> None:
+        await terminal.update(command="make", cwd="/w")
+        await terminal.update(output=b"abc", command=None)
+        await terminal.exit(code=0)
+        await terminal.exit(signal="SIGKILL")
+        await terminal.update(exit_status=None)
 
     head = {"sessionUpdate": "terminal_update", "terminalId": "t"}
-    assert asyncio.run(main()) == [
+    assert written(work) == [
         {**head, "command": "make", "cwd": "/w"},
         {**head, "command": None, "output": {"data": "YWJj"}},
         {**head, "exitStatus": {"exitCode": 0}},

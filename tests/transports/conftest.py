@@ -2,20 +2,27 @@
 
 from __future__ import annotations
 
+import contextlib
 import gc
 import os
 import threading
 from collections.abc import Iterator
+from pathlib import Path
 
 import pytest
+from links import open_fds
 from loops import LOOPS, new_loop
 
 
-@pytest.fixture(scope="session", autouse=True)
-def _warm_up() -> None:
-    """The first uvloop opens descriptors that stay for good."""
+@pytest.fixture(scope="module", autouse=True)
+def _warm_up() -> Iterator[None]:
+    """The first uvloop opens descriptors that stay for good, and what is alive now need not be collected each time."""
     for kind in LOOPS:
         new_loop(kind).close()
+    gc.collect()
+    gc.freeze()
+    yield
+    gc.unfreeze()
 
 
 @pytest.fixture(autouse=True)
@@ -33,20 +40,19 @@ def _what_is_there() -> tuple[dict[int, str], set[str]]:
     return open_fds(), _children()
 
 
-def open_fds() -> dict[int, str]:
-    """Descriptor number to what it is."""
-    found = {}
-    for name in os.listdir("/proc/self/fd"):
-        try:
-            found[int(name)] = os.readlink(f"/proc/self/fd/{name}")
-        except FileNotFoundError:
-            pass  # the one that listed the folder
-    return found
-
-
 def _children() -> set[str]:
     pids: set[str] = set()
     for task in os.listdir("/proc/self/task"):
-        with open(f"/proc/self/task/{task}/children") as file:
-            pids |= set(file.read().split())
+        with contextlib.suppress(FileNotFoundError):  # a thread that just ended
+            pids |= set(Path(f"/proc/self/task/{task}/children").read_text().split())
     return pids
+
+
+@pytest.fixture(params=["pidfd", "thread", "timer"])
+def watch(request: pytest.FixtureRequest, monkeypatch: pytest.MonkeyPatch) -> str:
+    """Each way to notice an exit, as systems have them."""
+    if request.param != "pidfd":
+        monkeypatch.delattr(os, "pidfd_open")
+    if request.param == "timer":
+        monkeypatch.delattr(os, "waitid")
+    return str(request.param)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import asyncio
+import contextlib
 import fcntl
 import os
 import random
@@ -11,7 +12,7 @@ import threading
 import time
 from collections import deque
 from collections.abc import Callable, Sequence
-from typing import Protocol
+from typing import Any
 
 from acpcore.transports.base import Transport
 from acpcore.transports.fd import FdTransport
@@ -111,10 +112,6 @@ class FakeLink:
         self._changed.set()
 
 
-class Closable(Protocol):
-    def close(self) -> None: ...
-
-
 def noise(size: int, seed: int = 1) -> bytes:
     """Bytes that repeat nowhere."""
     return random.Random(seed).randbytes(size)
@@ -127,14 +124,14 @@ def small_pipe(size: int = 4096) -> tuple[int, int]:
     return reader, writer
 
 
-def pipes(**options: float) -> tuple[FdTransport, int, int]:
+def pipes(**options: Any) -> tuple[FdTransport, int, int]:
     """A transport over two pipes, and the peer's ends: what it reads from, what it writes to."""
     peer_in, to_peer = small_pipe()
     from_peer, peer_out = small_pipe()
     return FdTransport(from_peer, to_peer, **options), peer_in, peer_out
 
 
-def sockets(**options: float) -> tuple[FdTransport, socket.socket]:
+def sockets(**options: Any) -> tuple[FdTransport, socket.socket]:
     """A transport over a socket pair with small buffers, and the peer's end."""
     here, there = socket.socketpair()
     for sock in (here, there):
@@ -171,3 +168,26 @@ async def turns(count: int = 20) -> None:
     """Let the loop go round."""
     for _ in range(count):
         await asyncio.sleep(0)
+
+
+def open_fds() -> dict[int, str]:
+    """Descriptor number to what it is."""
+    found = {}
+    for name in os.listdir("/proc/self/fd"):
+        with contextlib.suppress(FileNotFoundError):  # the one that listed the folder
+            found[int(name)] = os.readlink(f"/proc/self/fd/{name}")
+    return found
+
+
+def tcp_pair() -> tuple[socket.socket, socket.socket]:
+    with socket.create_server(("127.0.0.1", 0)) as server:
+        here = socket.create_connection(server.getsockname())
+        there, _ = server.accept()
+    return here, there
+
+
+async def end(*links: FakeLink) -> None:
+    for link in links:
+        assert link.transport is not None
+        link.transport.close()
+        await link.transport.wait_closed()

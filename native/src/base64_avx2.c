@@ -1,0 +1,109 @@
+/* Base64 with AVX2, compiled whatever the compiler's flags are. Bytes are looked up by their upper half: within one half
+ * the values of the alphabet are those of the bytes plus a constant. */
+#include "base64_wide.h"
+
+#ifdef ACP_CPU_X86
+#  include <immintrin.h>
+
+#  define AVX2_IN 32u               /* characters of one block */
+#  define AVX2_OUT 24u              /* bytes it decodes to; the store that is used is as wide as the block */
+
+/* ---- decoding */
+
+ACP_TARGET_AVX2 static inline __m256i avx2_both(__m128i half) { return _mm256_broadcastsi128_si256(half); }
+
+/* Not zero where a byte is outside the alphabet: its halves then have a bit in common. '/' stands apart from '+' below. */
+ACP_TARGET_AVX2 static inline __m256i avx2_wrong(__m256i text, __m256i upper) {
+  const __m256i of_lower = avx2_both(_mm_setr_epi8(0x15, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x13, 0x1A,
+                                                   0x1B, 0x1B, 0x1B, 0x1A));
+  const __m256i of_upper = avx2_both(_mm_setr_epi8(0x10, 0x10, 0x01, 0x02, 0x04, 0x08, 0x04, 0x08, 0x10, 0x10, 0x10, 0x10,
+                                                   0x10, 0x10, 0x10, 0x10));
+  __m256i lower = _mm256_and_si256(text, _mm256_set1_epi8(0x0F));
+  return _mm256_and_si256(_mm256_shuffle_epi8(of_lower, lower), _mm256_shuffle_epi8(of_upper, upper));
+}
+
+/* What to add to a character of the alphabet to get its value. */
+ACP_TARGET_AVX2 static inline __m256i avx2_distance(__m256i text, __m256i upper) {
+  const __m256i distance = avx2_both(_mm_setr_epi8(0, '?' - '/', 62 - '+', 52 - '0', -'A', -'A', 26 - 'a', 26 - 'a', 0, 0, 0,
+                                                   0, 0, 0, 0, 0));
+  __m256i slash = _mm256_cmpeq_epi8(text, _mm256_set1_epi8('/'));
+  return _mm256_shuffle_epi8(distance, _mm256_add_epi8(upper, slash));
+}
+
+/* Thirty-two values of six bits to twenty-four bytes at the start of the vector. */
+ACP_TARGET_AVX2 static inline __m256i avx2_join(__m256i values) {
+  const __m256i order = avx2_both(_mm_setr_epi8(2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, -1, -1, -1, -1));
+  __m256i pairs = _mm256_maddubs_epi16(values, _mm256_set1_epi32(0x01400140));
+  __m256i quanta = _mm256_madd_epi16(pairs, _mm256_set1_epi32(0x00011000));
+  __m256i lanes = _mm256_shuffle_epi8(quanta, order);
+  return _mm256_permutevar8x32_epi32(lanes, _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 7, 7));
+}
+
+/* Decodes one block; one bit a byte that is outside the alphabet. */
+ACP_TARGET_AVX2 static inline uint32_t avx2_decode_block(uint8_t *dst, const uint8_t *src) {
+  __m256i text = _mm256_loadu_si256((const __m256i *)(const void *)src);
+  __m256i upper = _mm256_and_si256(_mm256_srli_epi32(text, 4), _mm256_set1_epi8(0x0F));
+  __m256i wrong = avx2_wrong(text, upper);
+  __m256i values = _mm256_add_epi8(text, avx2_distance(text, upper));
+  _mm256_storeu_si256((__m256i *)(void *)dst, avx2_join(values));
+  if (_mm256_testz_si256(wrong, wrong)) return 0;
+  return ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(wrong, _mm256_setzero_si256()));
+}
+
+ACP_TARGET_AVX2 uint32_t acp_base64_wide_decode(uint8_t *dst, uint32_t room, const uint8_t *src, uint32_t most,
+                                                uint32_t readable) {
+  uint32_t done = 0;
+  while (done < most && readable >= AVX2_IN && room >= AVX2_IN) {
+    uint32_t wrong = avx2_decode_block(dst, src);
+    if (wrong) {
+      done += (uint32_t)__builtin_ctz(wrong) / 4;
+      break;
+    }
+    done += AVX2_IN / 4;
+    src += AVX2_IN, dst += AVX2_OUT;
+    readable -= AVX2_IN, room -= AVX2_OUT;
+  }
+  return done < most ? done : most;
+}
+
+/* ---- encoding */
+
+#  define AVX2_RAW 28u              /* bytes that are loaded to encode twenty-four */
+
+/* Each half of the vector holds twelve bytes to encode: four values of six bits for every three of them. */
+ACP_TARGET_AVX2 static inline __m256i avx2_split(__m256i raw) {
+  const __m256i order = avx2_both(_mm_setr_epi8(1, 0, 2, 1, 4, 3, 5, 4, 7, 6, 8, 7, 10, 9, 11, 10));
+  __m256i spread = _mm256_shuffle_epi8(raw, order);
+  __m256i even = _mm256_and_si256(spread, _mm256_set1_epi32(0x0FC0FC00));
+  __m256i odd = _mm256_and_si256(spread, _mm256_set1_epi32(0x003F03F0));
+  even = _mm256_mulhi_epu16(even, _mm256_set1_epi32(0x04000040));
+  odd = _mm256_mullo_epi16(odd, _mm256_set1_epi32(0x01000010));
+  return _mm256_or_si256(even, odd);
+}
+
+/* Classes of values: 0 from 26 to 51 (small letters), 1 to 10 digits, 11 plus, 12 slash, 13 capitals. */
+ACP_TARGET_AVX2 static inline __m256i avx2_letters(__m256i values) {
+  const __m256i distance = avx2_both(_mm_setr_epi8('a' - 26, '0' - 52, '0' - 52, '0' - 52, '0' - 52, '0' - 52, '0' - 52,
+                                                   '0' - 52, '0' - 52, '0' - 52, '0' - 52, '+' - 62, '/' - 63, 'A', 0, 0));
+  __m256i classes = _mm256_subs_epu8(values, _mm256_set1_epi8(51));
+  __m256i capitals = _mm256_cmpgt_epi8(_mm256_set1_epi8(26), values);
+  classes = _mm256_or_si256(classes, _mm256_and_si256(capitals, _mm256_set1_epi8(13)));
+  return _mm256_add_epi8(values, _mm256_shuffle_epi8(distance, classes));
+}
+
+ACP_TARGET_AVX2 static inline __m256i avx2_load_raw(const uint8_t *src) {
+  __m128i first = _mm_loadu_si128((const __m128i *)(const void *)src);
+  __m128i second = _mm_loadu_si128((const __m128i *)(const void *)(src + 12));
+  return _mm256_inserti128_si256(_mm256_castsi128_si256(first), second, 1);
+}
+
+ACP_TARGET_AVX2 uint32_t acp_base64_wide_encode(uint8_t *dst, const uint8_t *src, uint32_t size) {
+  uint32_t done = 0;
+  for (; size >= AVX2_RAW; size -= AVX2_OUT, src += AVX2_OUT, dst += AVX2_IN) {
+    __m256i text = avx2_letters(avx2_split(avx2_load_raw(src)));
+    _mm256_storeu_si256((__m256i *)(void *)dst, text);
+    done += AVX2_OUT / 3;
+  }
+  return done;
+}
+#endif

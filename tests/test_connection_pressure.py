@@ -1,0 +1,790 @@
+"""Pressure: who is slow stops the other side, memory stays bounded, and nothing hangs in silence."""
+
+from __future__ import annotations
+
+import asyncio
+import contextlib
+from collections.abc import Callable
+from typing import Any
+
+import pytest
+from ends import (
+    KIB,
+    cancel,
+    encode,
+    notification,
+    on_both_loops,
+    pair,
+    request,
+    result,
+    run_often,
+    socket_pair,
+    terminal,
+    turns,
+    until,
+    update,
+    with_peer,
+    within,
+)
+from hypothesis import given
+from hypothesis import strategies as st
+from loops import LOOPS
+
+from acpcore import (
+    Connection,
+    ConnectionClosed,
+    Handlers,
+    Limits,
+    Notification,
+    Overrun,
+    Request,
+    TerminalBytes,
+    UsageError,
+    expand,
+)
+
+SMALL = Limits(
+    inbox_low=2 * KIB,
+    inbox_high=8 * KIB,
+    inbox_hard=256 * KIB,
+    outbox_low=2 * KIB,
+    outbox_high=8 * KIB,
+    outbox_hard=64 * KIB,
+    read_size=4 * KIB,
+    stall_timeout=60,
+)
+READ = 4 * KIB
+LINE = 1 * KIB  # no line is longer here, but where a test says so
+
+
+def bounded(conn: Connection, more: int = 0) -> bool:
+    """The inbox went beyond its high mark by one read and one line at the most."""
+    limits = conn.engine.limits
+    return conn.stats().inbox.peak < limits.inbox_high + READ + LINE + more
+
+
+# --- a slow consumer
+
+
+@pytest.mark.parametrize("how", ["coroutine", "function", "pull", "batch", "stream"])
+@on_both_loops
+async def test_a_slow_consumer_stops_the_sender(how: str) -> None:
+    """LOG 53 and 61: nothing lost, nothing closed, the peer slows down, memory is bounded on both sides."""
+    seen: list[int] = []
+    handlers = Handlers()
+
+    async def slow(event: Any) -> None:
+        await asyncio.sleep(0)
+        seen.append(event.params["n"])
+
+    handlers.on("n")(slow if how == "coroutine" else lambda event: seen.append(event.params["n"]))
+    handled = handlers if how in ("coroutine", "function") else None
+    options = {"limits": SMALL}
+    async with pair(handled, None, capacity=2 * KIB, client=options, agent=options) as (client, agent):
+        stream = client.session("s1") if how == "stream" else None
+
+        async def send() -> None:
+            for n in range(2000):
+                await agent.notify("n", {"n": n, "sessionId": "s1", "pad": "x" * 200}, bulk=True)
+            await agent.flush()
+
+        sending = asyncio.create_task(send())
+        if handled is None:
+            await until(lambda: agent.stats().outbox.times)
+            assert not sending.done()
+            assert client.stats().inbox.used >= SMALL.inbox_high
+        while len(seen) < 2000:
+            if stream is not None:
+                seen.append((await within(anext(stream))).params["n"])
+            elif how == "pull":
+                seen.append((await within(anext(aiter(client)))).params["n"])
+            elif how == "batch":
+                seen += [event.params["n"] for event in await within(client.receive(50, 0.001))]
+            else:
+                await asyncio.sleep(0.001)
+        await within(sending)
+        assert seen == list(range(2000))
+        assert bounded(client) and agent.stats().outbox.peak < SMALL.outbox_high + LINE
+        assert agent.stats().outbox.times > 0 or how in ("coroutine", "function")
+
+
+@on_both_loops
+async def test_a_frame_larger_than_every_mark_passes_an_empty_gate() -> None:
+    """LOG 54: saturation means waiting, not closing."""
+    async with pair(None, None, capacity=2 * KIB, client={"limits": SMALL}, agent={"limits": SMALL}) as (client, agent):
+        pads = [40 * KIB, 10, 30 * KIB, 200 * KIB]
+
+        async def send() -> None:
+            for size in pads:
+                await agent.notify("session/update", {"pad": "x" * size})
+
+        sending = asyncio.create_task(send())
+        got: list[int] = []
+        while len(got) < len(pads):
+            got += [len(event.params["pad"]) for event in expand(await within(client.receive()))]  # type: ignore[attr-defined]
+        assert got == pads
+        await within(sending)
+
+
+@on_both_loops
+async def test_terminal_output_counts_until_it_is_handled() -> None:
+    gate, total = asyncio.Event(), 0
+    handlers = Handlers()
+
+    @handlers.on(TerminalBytes)
+    async def slow(event: TerminalBytes) -> None:
+        nonlocal total
+        await gate.wait()
+        total += len(event.data)
+
+    async with with_peer(handlers, limits=SMALL, capacity=4 * KIB) as (conn, peer):
+        peer.send(*(terminal("QUJD" * 100) for _ in range(400)))
+        await until(lambda: conn.stats().inbox.times)
+        await turns()
+        assert total == 0 and conn.stats().inbox.used >= SMALL.inbox_high
+        gate.set()
+        await until(lambda: total == 400 * 300)
+        assert bounded(conn)
+        await turns()
+        assert conn.stats().inbox.used == 0
+
+
+@on_both_loops
+async def test_the_gate_opens_at_the_low_mark_and_reading_goes_on() -> None:
+    async with with_peer(limits=SMALL, capacity=1 * KIB) as (conn, peer):
+        peer.send(*(notification("n", n=n, pad="x" * 100) for n in range(400)))
+        await until(lambda: conn.stats().inbox.times)
+        await turns()
+        read = conn.stats().bytes_in
+        await conn.receive(5)
+        await turns()
+        assert conn.stats().bytes_in == read, "above the low mark nothing is read"
+        count = 5
+        while count < 400:
+            count += len(await within(conn.receive(20)))
+        assert conn.stats().inbox.times > 3 and conn.stats().inbox.seconds > 0
+
+
+@on_both_loops
+async def test_an_agent_reads_on_past_the_high_mark_and_stops_at_the_hard_cap() -> None:
+    """R6: one direction always drains."""
+    async with with_peer(role="agent", limits=SMALL, capacity=4 * KIB) as (conn, peer):
+        peer.send(*(notification("n", pad="x" * 500) for _ in range(1000)))
+        await until(lambda: conn.stats().inbox.used >= SMALL.inbox_hard)
+        await turns()
+        assert conn.stats().inbox.used < SMALL.inbox_hard + READ + LINE
+        count = 0
+        while count < 1000:
+            count += len(await within(conn.receive()))
+
+
+# --- the doors
+
+
+@on_both_loops
+async def test_the_bulk_door_is_a_queue() -> None:
+    async with with_peer(limits=SMALL, capacity=100) as (conn, peer):
+        peer.stop_reading()
+        await conn.notify("session/update", {"n": -1, "pad": "x" * 9000})
+        sends = [asyncio.create_task(conn.notify("session/update", {"n": n})) for n in range(100)]
+        await turns()
+        assert not any(task.done() for task in sends) and not conn.try_notify("session/update", {"n": "no"})
+        peer.read_on()
+        assert [line["params"]["n"] for line in await peer.lines(101)] == list(range(-1, 100))
+        await within(asyncio.gather(*sends))
+        assert conn.try_notify("session/update", {"n": "yes"})
+        assert (await peer.line())["params"]["n"] == "yes"
+
+
+@on_both_loops
+async def test_control_does_not_wait_behind_bulk() -> None:
+    async with with_peer(role="agent", limits=SMALL, capacity=100) as (conn, peer):
+        peer.send(request(7, "r"))
+        [asked] = await within(conn.receive())
+        peer.stop_reading()
+        await conn.notify("session/update", {"pad": "x" * 9000})
+        waiting = asyncio.create_task(conn.notify("session/update", {"last": True}))
+        await turns()
+        assert conn.try_notify("n")
+        call = asyncio.create_task(conn.request("q"))
+        await turns(2)
+        assert isinstance(asked, Request) and asked.reply()
+        call.cancel()
+        await turns(2)
+        peer.read_on()
+        lines = [line.get("method", line.get("id")) for line in await peer.lines(6)]
+        assert lines == ["session/update", "n", "q", 7, "$/cancel_request", "session/update"]
+        await within(waiting)
+
+
+@on_both_loops
+async def test_a_send_that_is_cancelled_at_the_door_is_dropped_whole() -> None:
+    async with with_peer(limits=SMALL, capacity=100) as (conn, peer):
+        peer.stop_reading()
+        await conn.notify("session/update", {"n": -1, "pad": "x" * 9000})
+        sends = [asyncio.create_task(conn.notify("session/update", {"n": n})) for n in range(10)]
+        await turns()
+        for task in sends[::3]:
+            task.cancel()
+        await turns(2)
+        peer.read_on()
+        expected = [n for n in range(-1, 10) if n < 0 or n % 3]
+        assert [line["params"]["n"] for line in await peer.lines(len(expected))] == expected
+        await conn.flush()
+        await turns()
+        assert peer.rest() == []
+
+
+@on_both_loops
+async def test_waiting_and_giving_up_for_ever_keeps_nothing() -> None:
+    async with with_peer(limits=SMALL, capacity=100) as (conn, peer):
+        peer.stop_reading()
+        await conn.notify("session/update", {"pad": "x" * 9000})
+        for _ in range(500):
+            with contextlib.suppress(asyncio.TimeoutError):
+                await asyncio.wait_for(conn.notify("session/update", {"pad": "y" * 1000}), 0)
+            sending = asyncio.create_task(conn.notify("session/update", {"pad": "y" * 1000}))
+            await asyncio.sleep(0)
+            sending.cancel()
+        await turns(3)
+        assert len(conn.sender.bulk) == 0
+        peer.read_on()
+        await peer.line()
+
+
+outgoing = st.lists(
+    st.tuples(st.sampled_from(["update", "control", "call", "cancel", "turns"]), st.integers(0, 400)),
+    min_size=1,
+    max_size=25,
+)
+
+
+@pytest.mark.parametrize("kind", LOOPS)
+@given(steps=outgoing, capacity=st.integers(1, 300))
+def test_partial_writes_never_cut_or_reorder(kind: str, steps: list[tuple[str, int]], capacity: int) -> None:
+    """LOG 62: whatever the pipe takes at a time and whoever gives up, only whole lines, each sender in order."""
+
+    async def main() -> None:
+        limits = Limits(outbox_low=50, outbox_high=300, outbox_hard=2000, stall_timeout=60)
+        async with with_peer(limits=limits, capacity=capacity) as (conn, peer):
+            tasks: list[asyncio.Task[Any]] = []
+            for n, (what, size) in enumerate(steps):
+                params = {"n": n, "pad": "x" * size}
+                if what == "update":
+                    tasks.append(asyncio.create_task(conn.notify("session/update", params)))
+                elif what == "control":
+                    tasks.append(asyncio.create_task(conn.notify("control", params)))
+                elif what == "call":
+                    tasks.append(asyncio.create_task(conn.request("call", params)))
+                elif what == "cancel" and tasks:
+                    tasks[size % len(tasks)].cancel()
+                else:
+                    await turns(size % 5)
+            await turns(2)
+            await until(lambda: all(task.done() or steps_of(task) for task in tasks))
+            await conn.flush()
+            await until(lambda: len(peer.data) == conn.stats().bytes_out)
+            lines = peer.rest()
+            for method in ("session/update", "control", "call"):
+                numbers = [line["params"]["n"] for line in lines if line["method"] == method]
+                assert numbers == sorted(set(numbers))
+            for task in tasks:
+                task.cancel()
+
+        def is_call(task: asyncio.Task[Any]) -> bool:
+            return "request" in repr(task.get_coro())
+
+        _ = is_call
+
+    def steps_of(task: asyncio.Task[Any]) -> bool:
+        """A call that was sent waits for an answer that never comes."""
+        return "Connection.request" in repr(task.get_coro())
+
+    run_often(kind, main)
+
+
+@on_both_loops
+async def test_seven_bytes_at_a_time() -> None:
+    async with pair(None, None, capacity=7) as (client, agent):
+        call = asyncio.create_task(client.request("r", {"pad": "x" * 300}))
+        [asked] = await within(agent.receive())
+        assert isinstance(asked, Request)
+        await agent.notify("session/update", {"n": 1})
+        asked.reply({"pad": "y" * 300})
+        assert await within(call) == {"pad": "y" * 300}
+        assert [getattr(event, "method", None) for event in await within(client.receive())] == ["session/update", None]
+
+
+@on_both_loops
+async def test_flush_returns_when_the_transport_has_taken_everything() -> None:
+    async with with_peer(capacity=10) as (conn, peer):
+        await within(conn.flush())
+        peer.stop_reading()
+        await conn.notify("n", {"pad": "x" * 500})
+        first = asyncio.create_task(conn.flush())
+        await turns(3)
+        await conn.notify("m", {"pad": "x" * 500})
+        second = asyncio.create_task(conn.flush())
+        await turns(3)
+        assert not first.done() and not second.done()
+        first.cancel()
+        peer.read_on()
+        await within(second)
+        assert conn.stats().bytes_out == conn.stats().outbox.peak == len(encode(*[])) + conn.stats().bytes_out
+        assert conn.stats().outbox.used == 0
+
+
+@on_both_loops
+async def test_a_message_beyond_the_limit_is_refused_before_a_byte_leaves() -> None:
+    handlers = Handlers()
+    handlers.on("r")(lambda asked: {"pad": "x" * 2000})
+    limits = Limits(max_send_frame=1000, outbox_low=10, outbox_high=100)
+    async with with_peer(handlers, role="agent", limits=limits, capacity=10, on_error=lambda *_: None) as (conn, peer):
+        peer.stop_reading()
+        await conn.notify("session/update", {"pad": "x" * 500})
+        for refused in (
+            lambda: conn.notify("n", {"pad": "x" * 1000}),
+            lambda: conn.notify("session/update", {"pad": "x" * 1000}),
+            lambda: conn.request("q", {"pad": "x" * 1000}),
+            lambda: conn.request("q", {"pad": "x" * 1000}, bulk=True),
+        ):
+            with pytest.raises(UsageError, match="max_send_frame"):
+                await within(refused())
+        peer.send(request(1, "r"))
+        peer.read_on()
+        assert [line.get("error", {}).get("code") for line in await peer.lines(2)] == [None, -32603]
+        assert len(conn.sender.bulk) == 0
+
+
+# --- both directions
+
+
+@on_both_loops
+async def test_both_sides_flood_and_their_handlers_call_back() -> None:
+    """LOG 55 and 45: eight MiB each way at the same moment, with calls in the handlers."""
+    count, pad = 512, "x" * (16 * KIB)
+    seen: dict[str, int] = {"client": 0, "agent": 0}
+
+    def handlers_of(side: str) -> Handlers:
+        handlers = Handlers()
+
+        @handlers.on("session/update")
+        async def take(event: Notification) -> None:
+            assert len(event.params["pad"]) == len(pad)
+            if seen[side] % 64 == 0:
+                assert await event.conn.request("ask", {"n": seen[side]}) == {"n": seen[side]}
+            seen[side] += 1
+
+        handlers.on("ask")(lambda asked: asked.params)
+        return handlers
+
+    async def send(conn: Connection) -> None:
+        for _ in range(count):
+            await conn.notify("session/update", {"sessionId": "s1", "pad": pad})
+
+    async with pair(handlers_of("client"), handlers_of("agent")) as (client, agent):
+        await within(asyncio.gather(send(client), send(agent)), 50)
+        await until(lambda: seen == {"client": count, "agent": count})
+
+
+@on_both_loops
+async def test_a_peer_that_floods_without_reading_is_heard_while_sends_wait() -> None:
+    """LOG 55: reading goes on while writes wait."""
+    seen = 0
+    handlers = Handlers()
+
+    @handlers.on("n")
+    def take(event: Notification) -> None:
+        nonlocal seen
+        seen += 1
+
+    async with with_peer(handlers, limits=SMALL, capacity=1 * KIB) as (conn, peer):
+        peer.stop_reading()
+        await conn.notify("session/update", {"pad": "x" * 9000})
+        waiting = asyncio.create_task(conn.notify("session/update", {"last": True}))
+        peer.send(*(notification("n", pad="x" * 500) for _ in range(500)))
+        await until(lambda: seen == 500)
+        assert not waiting.done()
+        peer.read_on()
+        await within(waiting)
+        await peer.lines(2)
+
+
+@on_both_loops
+async def test_a_large_answer_to_a_peer_that_does_not_read_keeps_the_loop_turning() -> None:
+    """LOG 56."""
+    handlers = Handlers()
+    handlers.on("big")(lambda asked: {"pad": "x" * (1024 * KIB)})
+    transport, there = socket_pair(4096)
+    async with Connection(transport, handlers, role="agent") as conn:
+        there.send(encode(request(1, "big")))
+        await until(lambda: conn.stats().outbox.used > 900 * KIB)
+        await turns(200)  # nothing blocks
+        data = b""
+        loop = asyncio.get_running_loop()
+        while not data.endswith(b"\n"):
+            data += await within(loop.sock_recv(there, 65536))
+        assert len(data) > 1024 * KIB
+        there.close()
+
+
+# --- an answer that is owed (R5)
+
+
+@pytest.mark.parametrize("how", ["pull", "background", "handler", "door", "stands still"])
+@on_both_loops
+async def test_an_answer_behind_twenty_thousand_unread_updates_returns(how: str) -> None:
+    limits = Limits(inbox_low=2 * KIB, inbox_high=16 * KIB, read_size=16 * KIB)
+    answer: list[Any] = []
+    handlers = Handlers()
+    release = asyncio.Event()
+
+    @handlers.on("session/update")
+    async def handle(event: Notification) -> None:
+        if how == "handler" and not answer:
+            answer.append(await event.conn.request("q"))
+        elif how == "door" and not answer:
+            await event.conn.notify("session/update", {"pad": "x" * 300}, bulk=True)
+            answer.append("sent")
+        elif how == "stands still":
+            await release.wait()
+
+    options: dict[str, Any] = {"limits": limits}
+    async with with_peer(None if how == "pull" else handlers, **options) as (conn, peer):
+        task = None
+        if how in ("pull", "background", "stands still"):
+            task = asyncio.create_task(conn.request("q"))
+            await peer.line()
+        elif how == "door":
+            other = asyncio.create_task(conn.request("other"))
+            await peer.line()
+        peer.send(*(update(str(n)) for n in range(20_000)))
+        if how == "handler":
+            await peer.line()
+        peer.send(result(0, {"fine": True}))
+        if how == "door":
+            assert await within(other) == {"fine": True}
+        elif task is not None:
+            assert await within(task) == {"fine": True}
+            release.set()
+        else:
+            await until(lambda: answer)
+            assert answer == [{"fine": True}]
+        if how == "pull":
+            count = 0
+            while count < 20_001:
+                count += len(list(expand(await within(conn.receive()))))
+        await until(lambda: conn.stats().inbox.used == 0 or how == "pull")
+
+
+@on_both_loops
+async def test_without_an_answer_owed_nothing_is_granted() -> None:
+    async with with_peer(limits=SMALL, capacity=1 * KIB) as (conn, peer):
+        peer.send(*(update(str(n)) for n in range(2000)))
+        await until(lambda: conn.stats().inbox.times)
+        await asyncio.sleep(0.3)
+        assert bounded(conn)
+
+
+@on_both_loops
+async def test_a_host_that_works_gets_no_more_than_the_high_mark() -> None:
+    """An answer is owed for the whole flood, but the host goes on: the inbox does not grow."""
+    seen = 0
+    handlers = Handlers()
+
+    @handlers.on("session/update")
+    async def handle(event: Notification) -> None:
+        nonlocal seen
+        await asyncio.sleep(0)
+        seen += 1
+
+    async with with_peer(handlers, limits=SMALL, capacity=4 * KIB) as (conn, peer):
+        call = asyncio.create_task(conn.request("session/resume", {"sessionId": "s1"}))
+        await peer.line()
+        peer.send(*(update("x" * 100) for _ in range(3000)), result(0, {}))
+        await within(call, 50)
+        assert seen == 3000
+        assert conn.stats().inbox.peak < 4 * SMALL.inbox_high
+
+
+@on_both_loops
+async def test_a_host_that_stands_still_at_the_hard_cap_is_named() -> None:
+    """The waiting calls fail with an overrun, the connection lives, and nothing is lost."""
+    limits = Limits(inbox_low=1 * KIB, inbox_high=4 * KIB, inbox_hard=16 * KIB, read_size=4 * KIB, stall_timeout=0.2)
+    seen = 0
+    release = asyncio.Event()
+    handlers = Handlers()
+
+    @handlers.on("session/update")
+    async def stands_still(event: Notification) -> None:
+        nonlocal seen
+        await release.wait()
+        seen += 1
+
+    async with with_peer(handlers, limits=limits) as (conn, peer):
+        call = asyncio.create_task(conn.request("q"))
+        await peer.line()
+        peer.send(*(update("x" * 100) for _ in range(500)), result(0))
+        with pytest.raises(Overrun, match="stands_still"):
+            await within(call)
+        assert not conn.is_closed
+        assert (await peer.line())["method"] == "$/cancel_request"
+        release.set()
+        await until(lambda: seen == 500)
+        again = asyncio.create_task(conn.request("q"))
+        peer.send(result((await peer.line())["id"], {"n": 1}))
+        assert await within(again) == {"n": 1}
+
+
+@on_both_loops
+async def test_a_host_that_pulls_nothing_is_told_so() -> None:
+    limits = Limits(inbox_low=1 * KIB, inbox_high=4 * KIB, inbox_hard=16 * KIB, read_size=4 * KIB, stall_timeout=0.2)
+    async with with_peer(limits=limits) as (conn, peer):
+        call = asyncio.create_task(conn.request("q"))
+        await peer.line()
+        peer.send(*(update("x" * 100) for _ in range(500)))
+        with pytest.raises(Overrun, match="nothing is pulled"):
+            await within(call)
+        count = 0
+        while count < 500:
+            count += len(list(expand(await within(conn.receive()))))
+
+
+@on_both_loops
+async def test_a_handler_that_starts_to_wait_after_the_gate_shut() -> None:
+    """The watch runs already: the wait is seen all the same."""
+    handlers = Handlers()
+    go_on = asyncio.Event()
+    got: list[Any] = []
+
+    @handlers.on("session/update")
+    async def handle(event: Notification) -> None:
+        if not got:
+            await go_on.wait()
+            got.append(await event.conn.request("q", {"sessionId": "s1"}))
+
+    async with with_peer(handlers, limits=SMALL, capacity=2 * KIB) as (conn, peer):
+        peer.send(*(update("x" * 100) for _ in range(1000)))
+        await until(lambda: conn.stats().inbox.times)
+        go_on.set()
+        asked = await peer.line()
+        peer.send(result(asked["id"], "late"))
+        await until(lambda: got)
+        await until(lambda: conn.stats().inbox.used == 0)
+
+
+# --- the hard cap of the outbox (R3)
+
+
+def spam(count: int, size: int = 0) -> list[dict[str, Any]]:
+    return [request(n, "echo", pad="x" * size) for n in range(count)]
+
+
+@pytest.mark.parametrize("how", ["function", "coroutine", "pull", "missing"])
+@on_both_loops
+async def test_a_peer_that_asks_and_never_reads_is_closed_and_told_why(how: str) -> None:
+    limits = Limits(outbox_low=1 * KIB, outbox_high=2 * KIB, outbox_hard=8 * KIB, read_size=4 * KIB, stall_timeout=0.2)
+    handlers = Handlers()
+
+    async def later(asked: Request) -> Any:
+        return asked.params
+
+    if how != "missing":
+        handlers.on("echo")(later if how == "coroutine" else lambda asked: asked.params)
+
+    async def host(conn: Connection) -> None:
+        with contextlib.suppress(ConnectionClosed):
+            async for event in conn:
+                if isinstance(event, Request):
+                    event.reply(event.params)
+
+    async with with_peer(None if how == "pull" else handlers, role="agent", limits=limits, capacity=1 * KIB) as (
+        conn,
+        peer,
+    ):
+        hosting = asyncio.create_task(host(conn)) if how == "pull" else None
+        peer.stop_reading()
+        peer.send(*spam(3000, 100))
+        reason = await within(conn.closed)
+        assert "has not read" in reason.reason and reason.unsent > 0
+        assert conn.stats().outbox.peak <= limits.outbox_hard + LINE
+        assert conn.stats().bytes_in < 100 * KIB, "at the cap reading waits for writing: answers do not pile up"
+        if hosting is not None:
+            await within(hosting)
+
+
+@on_both_loops
+async def test_a_peer_that_reads_again_in_time_is_answered() -> None:
+    limits = Limits(outbox_low=1 * KIB, outbox_high=2 * KIB, outbox_hard=8 * KIB, read_size=4 * KIB, stall_timeout=60)
+    handlers = Handlers()
+    handlers.on("echo")(lambda asked: asked.params)
+    async with with_peer(handlers, role="agent", limits=limits, capacity=1 * KIB) as (conn, peer):
+        peer.stop_reading()
+        peer.send(*spam(1000, 100))
+        await until(lambda: conn.control_waits)
+        await turns(100)
+        assert conn.stats().bytes_in < 100 * KIB
+        peer.read_on()
+        lines = await peer.lines(1000)
+        assert sorted(line["id"] for line in lines) == list(range(1000))
+        assert conn.stats().open_requests == 0 and not conn.control_waits
+
+
+@on_both_loops
+async def test_an_answer_given_at_the_hard_cap_goes_when_there_is_room() -> None:
+    """``reply`` says ``False``, and nothing else is sent in its place."""
+    limits = Limits(outbox_low=10, outbox_high=100, outbox_hard=600, stall_timeout=60)
+    handlers = Handlers()
+    said: list[bool] = []
+
+    @handlers.on("r")
+    async def serve(asked: Request) -> None:
+        said.append(asked.reply({"n": asked.id, "pad": "x" * 400}))
+        with pytest.raises(UsageError):
+            asked.reply({"again": True})
+
+    async with with_peer(handlers, role="agent", limits=limits, capacity=10) as (conn, peer):
+        peer.stop_reading()
+        peer.send(request(1, "r"), request(2, "r"))
+        await until(lambda: len(said) == 2)
+        assert said == [True, False]
+        peer.read_on()
+        assert [line["result"]["n"] for line in await peer.lines(2)] == [1, 2]
+        await turns()
+        assert peer.rest() == [] and conn.stats().open_requests == 0
+
+
+@on_both_loops
+async def test_control_at_the_hard_cap_waits_in_order() -> None:
+    limits = Limits(outbox_low=10, outbox_high=100, outbox_hard=600, stall_timeout=60)
+    async with with_peer(limits=limits, capacity=10) as (conn, peer):
+        peer.stop_reading()
+        sends = [asyncio.create_task(conn.notify("n", {"n": n, "pad": "x" * 200})) for n in range(6)]
+        calls = [asyncio.create_task(conn.request("q", {"n": n})) for n in range(6, 9)]
+        await turns()
+        assert sum(task.done() for task in sends) == 2
+        peer.read_on()
+        lines = await peer.lines(9)
+        assert [line["params"]["n"] for line in lines] == list(range(9))
+        peer.send(*(result(line["id"]) for line in lines[6:]))
+        await within(asyncio.gather(*sends, *calls))
+
+
+# --- everything at once
+
+
+Step = tuple[str, int]
+everything = st.lists(
+    st.tuples(
+        st.sampled_from(
+            ["notify", "update", "call", "give up", "ask", "withdraw", "tell", "answer", "noise", "turns", "pull"]
+            + ["stop", "go on", "stream", "start", "end", "close", "abort", "vanish"]
+        ),
+        st.integers(0, 300),
+    ),
+    max_size=30,
+)
+
+
+class Chaos:
+    """A connection, its peer, and a host that does what it is told, in any order."""
+
+    def __init__(self, conn: Connection, peer: Any, pulled: bool) -> None:
+        self.conn = conn
+        self.peer = peer
+        self.pulled = pulled
+        self.tasks: list[asyncio.Task[Any]] = []
+        self.asked = 0
+
+    def spawn(self, work: Any) -> None:
+        self.tasks.append(asyncio.ensure_future(work))
+
+    def step(self, what: str, size: int) -> None:
+        actions: dict[str, Callable[[int], object]] = {
+            "notify": lambda n: self.spawn(self.conn.notify("n", {"pad": "x" * n})),
+            "update": lambda n: self.spawn(self.conn.notify("session/update", {"sessionId": "s1", "pad": "x" * n})),
+            "call": lambda n: self.spawn(self.conn.request("q", {"sessionId": "s1", "pad": "x" * n})),
+            "give up": lambda n: self.tasks and self.tasks[n % len(self.tasks)].cancel(),
+            "ask": self.ask,
+            "withdraw": lambda n: self.peer.send(cancel(n % 7)),
+            "tell": lambda n: self.peer.send(*(update("x" * n) for _ in range(3))),
+            "answer": lambda n: self.peer.send(result(n % 7)),
+            "noise": lambda n: self.peer.send(b"x" * n + b"\n"),
+            "stop": lambda n: self.peer.stop_reading(),
+            "go on": lambda n: self.peer.read_on(),
+            "pull": lambda n: self.spawn(self.conn.receive(1 + n)),
+            "stream": lambda n: self.spawn(self.conn.session("s1").receive(1 + n)),
+            "start": lambda n: self.conn.start(asyncio.sleep(n)),
+            "end": lambda n: self.peer.end(),
+            "close": lambda n: self.spawn(self.conn.close(0.01)),
+            "abort": lambda n: self.conn.abort(),
+            "vanish": lambda n: self.peer.transport.abort(),
+        }
+        with contextlib.suppress(UsageError, ConnectionClosed):
+            actions[what](size)
+
+    def ask(self, size: int) -> None:
+        self.peer.send(request(size % 7, "r", sessionId="s1"))
+
+    async def finish(self) -> None:
+        self.peer.read_on()
+        await within(self.conn.close(0.05))
+        if self.tasks:
+            await within(asyncio.wait(self.tasks))
+        for task in self.tasks:
+            error = None if task.cancelled() else task.exception()
+            assert error is None or isinstance(error, (ConnectionClosed, UsageError, Overrun)), error
+
+
+@pytest.mark.parametrize("kind", LOOPS)
+@given(steps=everything, pulled=st.booleans(), role=st.sampled_from(["client", "agent"]), capacity=st.integers(1, 400))
+def test_any_sequence_of_sends_receives_cancels_and_closes_leaves_nothing(
+    kind: str, steps: list[Step], pulled: bool, role: str, capacity: int
+) -> None:
+    handlers = Handlers()
+
+    async def serve(asked: Any) -> None:
+        await asyncio.sleep(0)
+        with contextlib.suppress(ConnectionClosed):
+            await asked.conn.notify("session/update", {"sessionId": "s1", "pad": "x" * 100})
+
+    handlers.on("*")(serve)
+    limits = Limits(
+        inbox_low=200,
+        inbox_high=600,
+        inbox_hard=3000,
+        outbox_low=100,
+        outbox_high=300,
+        outbox_hard=1500,
+        stall_timeout=60,
+        read_size=4096,
+    )
+
+    async def main() -> None:
+        closes: list[ConnectionClosed] = []
+        async with with_peer(
+            None if pulled else handlers,
+            role=role,
+            capacity=capacity,
+            limits=limits,
+            grace=0.05,
+            on_close=closes.append,
+            on_error=lambda *_: None,
+        ) as (conn, peer):
+            chaos = Chaos(conn, peer, pulled)
+            for what, size in steps:
+                if what == "turns":
+                    await turns(size % 6)
+                else:
+                    chaos.step(what, size)
+            await chaos.finish()
+            stats = conn.stats()
+            assert stats.pending_calls == 0 and stats.outbox.used >= 0
+            assert len(conn.sender.bulk) == len(conn.sender.control) == 0
+            assert conn.tasks == set() and len(closes) == 1
+            while await conn.receive() if pulled else False:
+                pass
+            assert not pulled or conn.stats().inbox.used == 0
+            assert stats.inbox.peak < limits.inbox_hard + 4096 + LINE
+
+    run_often(kind, main)
