@@ -105,7 +105,7 @@ class Rules:
         capabilities: s.ClientCapabilities | None = None,
         result: s.InitializeResponse | None = None,
     ) -> None:
-        self.role = role
+        self.role: Role = role
         self._known = Known()
         self._phase: Literal["new", "asked", "ready"] = "new"
         self._gates: dict[tuple[Role, str], str | None] = {}

@@ -70,12 +70,12 @@ class Known:
 
 def typed(kind: Any, value: Any) -> Any:
     """A value as what it should be: it may be that already, Python objects, or JSON. ``None`` if it does not fit."""
-    if isinstance(value, kind):
+    if kind is None or isinstance(value, kind):
         return value
     try:
         raw = value if isinstance(value, (bytes, bytearray, memoryview, msgspec.Raw)) else s.encode(value)
         return s.decode(kind, raw)
-    except (InvalidParams, TypeError, ValueError):  # what is wrong with it is for others to say
+    except (InvalidParams, TypeError, ValueError, RuntimeError):  # what is wrong with it is for others to say
         return None
 
 

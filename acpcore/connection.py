@@ -356,8 +356,13 @@ class Connection:
     # --- background work
 
     def start(self, work: Coroutine[Any, Any, Any], *, name: str | None = None) -> asyncio.Task[Any]:
-        """Run a coroutine tied to this connection: what it raises is reported, closing cancels it."""
+        """Run a coroutine tied to this connection: what it raises is reported, closing cancels it. Raises
+        ``ConnectionClosed`` once tasks are being cancelled.
+        """
         self.check()
+        if self._reason is not None or (self._ending is not None and self._ending.tasks_stopped):
+            work.close()
+            raise ConnectionClosed("the connection has ended: no work can be started")
         task = self.spawn_task(self._background(work), name or "acpcore background")
         task.add_done_callback(lambda _: work.close())  # one that never began was never awaited
         return task

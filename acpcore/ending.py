@@ -34,6 +34,7 @@ class Ending:
         self._own = own
         self._timeout = timeout
         self._caller = asyncio.current_task()
+        self.tasks_stopped = False  # from then on none is started
         self._deadline: float | None = None
         self._hurried: asyncio.Future[None] | None = None
         self.why = ConnectionClosed(self._text())
@@ -101,6 +102,7 @@ class Ending:
 
     async def _stop_tasks(self) -> None:
         conn = self._conn
+        self.tasks_stopped = True
         if conn.runner is not None:
             conn.runner.closing = True
             conn.runner.drop_queue()

@@ -15,17 +15,19 @@ from __future__ import annotations
 from collections.abc import Callable, Mapping
 from functools import partial
 from types import MappingProxyType
-from typing import Any, Final, TypeAlias
+from typing import Any, Final, TypeAlias, TypeVar
 
 from . import schema as s
 from .errors import UsageError
 from .message import Event, Notification, TerminalBytes, Updates
 from .session_bounds import Fields, ViewLimits, json_size
-from .session_entries import Message, Role, SessionTerminal, ToolCall
+from .session_entries import Message, SessionTerminal, Speaker, ToolCall
 from .session_feed import updates_of
 from .session_store import Changes, Dropped, Entry, Key, Spoken, Store
 
 __all__ = ["Dropped", "Entry", "Key", "Message", "SessionTerminal", "SessionView", "Spoken", "ToolCall", "ViewLimits"]
+
+T = TypeVar("T")
 
 #: Results that say what the configuration options are.
 Options: TypeAlias = (
@@ -225,7 +227,7 @@ class SessionView:
             raise fault
         return bool(updates)
 
-    def _message(self, update: Any, role: Role) -> None:
+    def _message(self, update: Any, role: Speaker) -> None:
         entry = self._store.message(role, update.message_id)
         entry.apply(update)
         self._store.hold(Key(role, entry.id), entry.size)
@@ -256,12 +258,14 @@ class SessionView:
         self._others += 1
 
     def _commands(self, update: s.AvailableCommandsUpdate) -> None:
-        fits = self._store.single(COMMANDS, json_size(update.available_commands))
-        self.commands = list(update.available_commands) if fits else []
+        self.commands = self._listed(COMMANDS, update.available_commands)
 
     def _options(self, update: s.ConfigOptionUpdate | s.SetSessionConfigOptionResponse) -> None:
-        fits = self._store.single(OPTIONS, json_size(update.config_options))
-        self.config_options = list(update.config_options) if fits else []
+        self.config_options = self._listed(OPTIONS, update.config_options)
+
+    def _listed(self, key: Key, items: list[T]) -> list[T]:
+        fits = self._store.single(key, json_size(items) if items else 0)
+        return list(items) if fits else []
 
     def _opened(self, result: s.NewSessionResponse | s.ResumeSessionResponse | s.ForkSessionResponse) -> None:
         if result.config_options:  # left out, it takes nothing back of what updates have told

@@ -32,13 +32,13 @@ from .schema.model import JsonObject
 from .session_bounds import Blocks, Fields, Newest, ViewLimits, text_size
 from .terminal_buffer import TerminalBuffer
 
-__all__ = ["FINISHED", "Message", "Role", "SessionTerminal", "ToolCall"]
+__all__ = ["FINISHED", "Message", "SessionTerminal", "Speaker", "ToolCall"]
 
 #: Who speaks: ``thought`` is the agent too.
-Role: TypeAlias = Literal["user", "agent", "thought"]
+Speaker: TypeAlias = Literal["user", "agent", "thought"]
 WholeMessage: TypeAlias = "UserMessage | AgentMessage | AgentThought"
 
-_WHOLE: Final[dict[Role, type[WholeMessage]]] = {"user": UserMessage, "agent": AgentMessage, "thought": AgentThought}
+_WHOLE: Final[dict[Speaker, type[WholeMessage]]] = {"user": UserMessage, "agent": AgentMessage, "thought": AgentThought}
 
 #: The statuses of a tool call after which nothing is expected.
 FINISHED: Final = frozenset({"completed", "failed", "cancelled"})
@@ -52,8 +52,8 @@ class Message:
 
     __slots__ = ("_blocks", "_fields", "id", "role")
 
-    def __init__(self, role: Role, id: str, limits: ViewLimits) -> None:
-        self.role = role
+    def __init__(self, role: Speaker, id: str, limits: ViewLimits) -> None:
+        self.role: Speaker = role
         self.id = id
         self._blocks = Blocks(limits.max_message)
         self._fields = Fields(limits.max_field)

@@ -7,7 +7,7 @@ from typing import Any, NamedTuple, TypeAlias
 
 from .schema import OtherSessionUpdate, PlanUpdateContent
 from .session_bounds import ViewLimits, json_size
-from .session_entries import Message, Role, SessionTerminal, ToolCall
+from .session_entries import Message, SessionTerminal, Speaker, ToolCall
 
 __all__ = ["Changes", "Dropped", "Entry", "Holdings", "Key", "Spoken", "Store"]
 
@@ -150,7 +150,7 @@ class Store:
 
     # --- entries that fold
 
-    def message(self, role: Role, id: str) -> Message:
+    def message(self, role: Speaker, id: str) -> Message:
         """The message of an id, begun now if there is none."""
         key = Key(role, id)
         entry = self.transcript.get(key)

@@ -1,10 +1,9 @@
-"""What a session looks like: the same however it is told, as a naive model of the rules has it, and within its limits."""
+"""What a session looks like: the same however it is told, as a naive model of the rules has it, within its limits."""
 
 from __future__ import annotations
 
 import json
 import tracemalloc
-from base64 import b64decode
 from collections.abc import Iterator
 from pathlib import Path
 from random import Random
@@ -13,13 +12,15 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from session_model import Model, joined, plain, shape
+from session_stories import Target, crumbs, is_plain, some, some_block, some_item, some_updates, text
 
 from acpcore import schema as s
 from acpcore.engine import Engine
 from acpcore.errors import InvalidParams, UsageError
 from acpcore.message import Event, Notification, TerminalBytes, Updates
 from acpcore.schema import UNSET
-from acpcore.session import Key, Message, SessionTerminal, SessionView, ToolCall, ViewLimits
+from acpcore.session import Key, SessionView, ViewLimits
 
 CAPTURES = Path(__file__).parent / "captures"
 SESSION = "s1"
@@ -32,300 +33,6 @@ def view_of(updates: list[Any], limits: ViewLimits | None = None) -> SessionView
     for update in updates:
         assert view.apply(update)
     return view
-
-
-# --- a conversation, and ways to tell it
-
-WORDS = ["a", "Hello ", "naïve", "界面", "🙂\n", "x" * 30, "é" * 9]
-METAS: list[Any] = [None, None, {}, {"k": 1}, {"k": [None, "é"]}]
-JSONS: list[Any] = [None, 0, "", False, [], {"path": "/a"}, [1, {"b": None}]]
-
-
-def text(words: str) -> s.TextContent:
-    return s.TextContent(text=words)
-
-
-def some_text(random: Random) -> str:
-    return "".join(random.choices(WORDS, k=random.randint(1, 4)))
-
-
-def some_block(random: Random) -> Any:
-    return random.choice(
-        [
-            text(some_text(random)),
-            text(some_text(random)),
-            s.TextContent(text=some_text(random), annotations=s.Annotations(priority=0.5)),
-            s.TextContent(text="m", meta={"k": 1}),
-            s.ImageContent(data="aGk=", mime_type="image/png"),
-            s.ResourceLink(name="n", uri="file:///" + some_text(random)),
-            s.OtherContentBlock.of({"type": "_chart", "points": [1, 2]}),
-        ]
-    )
-
-
-def some_item(random: Random) -> Any:
-    return random.choice(
-        [
-            s.Content(content=some_block(random)),
-            s.Diff(changes=[s.DiffAdd(path="/a"), s.DiffMove(path="/b", old_path="/c")]),
-            s.Terminal(terminal_id=random.choice("tu")),
-            s.OtherToolCallContent.of({"type": "later", "x": some_text(random)}),
-        ]
-    )
-
-
-def some(random: Random, make: Any, most: int = 4) -> list[Any]:
-    return [make(random) for _ in range(random.randint(0, most))]
-
-
-def pieces(random: Random, words: str) -> list[str]:
-    """A text, cut somewhere; none of the pieces is empty unless all is."""
-    cuts = sorted(random.sample(range(1, len(words)), k=min(len(words) - 1, random.randint(0, 3)))) if words else []
-    return [words[a:b] for a, b in zip([0, *cuts], [*cuts, len(words)], strict=True)]
-
-
-def crumbs(random: Random, blocks: list[Any]) -> list[Any]:
-    """The same blocks with their plain texts cut into pieces."""
-    told: list[Any] = []
-    for block in blocks:
-        plain = isinstance(block, s.TextContent) and block.annotations is None and block.meta is None
-        told += map(text, pieces(random, block.text)) if plain else [block]
-    return told
-
-
-def tell_list(random: Random, items: list[Any], whole: Any, chunk: Any, junk: Any) -> list[Any]:
-    """Updates after which the content is ``items``: chunks alone, or a whole content and chunks for the rest."""
-    told: list[Any] = []
-    if random.random() < 0.5:  # what was there before does not matter
-        told += [*map(chunk, junk()), whole(junk()), *map(chunk, junk())]
-        at = random.randint(0, len(items))
-        told.append(whole(items[:at] or random.choice([None, []])))
-    else:
-        at = 0
-        told += [whole(UNSET)] if random.random() < 0.3 or not items else []
-    return told + [chunk(item) for item in items[at:]]
-
-
-def tell_fields(random: Random, patch: Any, values: dict[str, Any], junk: dict[str, Any]) -> list[Any]:
-    """Updates after which the members have these values: in any order, in any grouping, also after others."""
-    told = []
-    names = random.sample(list(values), k=len(values))
-    for name in names:
-        if random.random() < 0.5 or junk[name] is None:
-            told.append({name: values[name] if values[name] is not None or random.random() < 0.5 else UNSET})
-        else:
-            told += [{name: junk[name]}, {name: values[name]}]
-    merged: list[dict[str, Any]] = []
-    for members in told:
-        if merged and not merged[-1].keys() & members.keys() and random.random() < 0.6:
-            merged[-1].update(members)
-        else:
-            merged.append(members)
-    return [patch(**members) for members in merged]
-
-
-def braid(random: Random, *strands: list[Any]) -> list[Any]:
-    """One list out of several, each in its order."""
-    ahead = [list(strand) for strand in strands if strand]
-    woven = []
-    while ahead:
-        strand = random.choice(ahead)
-        woven.append(strand.pop(0))
-        ahead = [strand for strand in ahead if strand]
-    return woven
-
-
-class Target:
-    """What is to be told: entries in the order of their first appearance, and everything else."""
-
-    def __init__(self, random: Random) -> None:
-        makers = [self.message, self.message, self.tool_call, self.unknown]
-        self.spoken = [random.choice(makers)(random, number) for number in range(random.randint(0, 6))]
-        beside = [self.terminal, self.plan, self.removed_plan, self.info]
-        self.beside = [random.choice(beside)(random, number) for number in range(random.randint(0, 4))]
-        self.snapshots = [self.commands(random), self.options(random), self.usage(random), self.state(random)]
-
-    def tell(self, random: Random) -> list[Any]:
-        """A stream of updates for it."""
-        started: list[list[Any]] = []
-        woven = []
-        waiting = [strand(random) for strand in self.spoken]
-        while started or waiting:
-            if waiting and (not started or random.random() < 0.4):
-                started.append(waiting.pop(0))
-            strand = random.choice(started)
-            woven.append(strand.pop(0))
-            started = [strand for strand in started if strand]
-        return braid(random, woven, *(strand(random) for strand in self.beside + self.snapshots))
-
-    @staticmethod
-    def message(random: Random, number: int) -> Any:
-        kinds: list[tuple[Any, Any]] = [
-            (s.UserMessage, s.UserMessageChunk),
-            (s.AgentMessage, s.AgentMessageChunk),
-            (s.AgentThought, s.AgentThoughtChunk),
-        ]
-        whole, chunk = random.choice(kinds)
-        id, blocks = random.choice([f"m{number}", "same"]) if number == 0 else f"m{number}", some(random, some_block)
-        values, junk = {"meta": random.choice(METAS)}, {"meta": random.choice(METAS)}
-
-        def tell(random: Random) -> list[Any]:
-            content = tell_list(
-                random,
-                crumbs(random, blocks),
-                lambda items: whole(message_id=id, content=items),
-                lambda block: chunk(message_id=id, content=block, meta=random.choice(METAS)),
-                lambda: some(random, some_block, 2),
-            )
-            return braid(random, content, tell_fields(random, lambda **m: whole(message_id=id, **m), values, junk))
-
-        return tell
-
-    @staticmethod
-    def tool_call(random: Random, number: int) -> Any:
-        id, items = f"c{number}", some(random, some_item)
-
-        def members() -> dict[str, Any]:
-            return {
-                "name": random.choice([None, "read"]),
-                "title": random.choice([None, "Read", ""]),
-                "kind": random.choice([None, "read", "_mine"]),
-                "status": random.choice([None, "in_progress", "completed", "_odd"]),
-                "locations": random.choice([None, [], [s.ToolCallLocation(path="/a", line=3)]]),
-                "raw_input": random.choice(JSONS),
-                "raw_output": random.choice(JSONS),
-                "meta": random.choice(METAS),
-            }
-
-        values, junk = members(), members()
-
-        def tell(random: Random) -> list[Any]:
-            content = tell_list(
-                random,
-                items,
-                lambda items: s.ToolCallUpdate(tool_call_id=id, content=items),
-                lambda item: s.ToolCallContentChunk(tool_call_id=id, content=item),
-                lambda: some(random, some_item, 2),
-            )
-            fields = tell_fields(random, lambda **m: s.ToolCallUpdate(tool_call_id=id, **m), values, junk)
-            return braid(random, content, fields)
-
-        return tell
-
-    @staticmethod
-    def unknown(random: Random, number: int) -> Any:
-        update = s.OtherSessionUpdate.of(
-            {"sessionUpdate": random.choice(["notice", "_mine"]), "text": some_text(random)}
-        )
-        return lambda random: [update]
-
-    @staticmethod
-    def terminal(random: Random, number: int) -> Any:
-        id, data = f"t{number}", some_text(random).encode()
-
-        def members() -> dict[str, Any]:
-            return {
-                "command": random.choice([None, "ls", "make"]),
-                "cwd": random.choice([None, "/w"]),
-                "exit_status": random.choice([None, s.TerminalExitStatus(), s.TerminalExitStatus(exit_code=2)]),
-                "meta": random.choice(METAS),
-            }
-
-        values, junk = members(), members()
-
-        def tell(random: Random) -> list[Any]:
-            def whole(parts: Any) -> Any:
-                output = s.TerminalOutput(data=b"".join(parts)) if parts else parts
-                return s.TerminalUpdate(terminal_id=id, output=None if output == [] else output)
-
-            content = tell_list(
-                random,
-                [data[at : at + 5] for at in range(0, len(data), 5)],
-                whole,
-                lambda part: s.TerminalOutputChunk(terminal_id=id, data=part),
-                lambda: [b"junk\x1b[", b"\xff"][: random.randint(0, 2)],
-            )
-            fields = tell_fields(random, lambda **m: s.TerminalUpdate(terminal_id=id, **m), values, junk)
-            return braid(random, content, fields)
-
-        return tell
-
-    @staticmethod
-    def plan(random: Random, number: int) -> Any:
-        id = f"p{number}"
-
-        def make(random: Random) -> Any:
-            entries = [s.PlanEntry(content=some_text(random), priority="low", status="pending")]
-            return random.choice(
-                [
-                    s.PlanItems(plan_id=id, entries=entries * random.randint(0, 2)),
-                    s.PlanMarkdown(plan_id=id, content=some_text(random)),
-                    s.PlanFile(plan_id=id, uri="file:///p"),
-                    s.OtherPlanUpdateContent.of({"type": "_tree", "planId": id, "x": 1}),
-                ]
-            )
-
-        final = make(random)
-        return lambda random: [s.PlanUpdate(plan=plan) for plan in [*some(random, make, 2), final]]
-
-    @staticmethod
-    def removed_plan(random: Random, number: int) -> Any:
-        plan = s.PlanUpdate(plan=s.PlanMarkdown(plan_id=f"gone{number}", content="x"))
-        removed = s.PlanRemoved(plan_id=f"gone{number}")
-        return lambda random: random.choice([[plan, removed], [removed], []])
-
-    @staticmethod
-    def info(random: Random, number: int) -> Any:
-        if number:  # there is but one
-            return lambda random: []
-
-        def members() -> dict[str, Any]:
-            return {
-                "title": random.choice([None, "One", ""]),
-                "updated_at": random.choice([None, "2026-01-01T00:00:00Z"]),
-                "meta": random.choice(METAS),
-            }
-
-        values, junk = members(), members()
-        return lambda random: tell_fields(random, s.SessionInfoUpdate, values, junk)
-
-    @staticmethod
-    def last_of(random: Random, make: Any) -> Any:
-        if random.random() < 0.3:
-            return lambda random: []
-        final = make(random)
-        return lambda random: [*some(random, make, 2), final]
-
-    def commands(self, random: Random) -> Any:
-        return self.last_of(
-            random,
-            lambda random: s.AvailableCommandsUpdate(
-                available_commands=some(random, lambda r: s.AvailableCommand(name=some_text(r), description="d"))
-            ),
-        )
-
-    def options(self, random: Random) -> Any:
-        def option(random: Random) -> Any:
-            return s.SessionConfigBoolean(config_id=some_text(random), name="n", current_value=random.random() < 0.5)
-
-        kinds: list[Any] = [s.ConfigOptionUpdate, s.SetSessionConfigOptionResponse]
-        return self.last_of(random, lambda random: random.choice(kinds)(config_options=some(random, option)))
-
-    def usage(self, random: Random) -> Any:
-        return self.last_of(random, lambda random: s.UsageUpdate(used=random.randint(0, 9), size=9))
-
-    def state(self, random: Random) -> Any:
-        return self.last_of(
-            random,
-            lambda random: random.choice(
-                [
-                    s.StateUpdate(state="running"),
-                    s.IdleStateUpdate(stop_reason=random.choice([None, "end_turn", "_odd"])),
-                    s.RequiresActionStateUpdate(),
-                    s.OtherStateUpdate.of({"sessionUpdate": "state_update", "state": "unknown"}),
-                ]
-            ),
-        )
 
 
 # --- one target, many streams
@@ -407,15 +114,12 @@ def test_events_of_a_connection_give_the_same_view(random: Random) -> None:
 def test_what_a_real_agent_replays_gives_the_view_of_the_live_run(recording: str) -> None:
     rows = [json.loads(row) for row in (CAPTURES / recording / "v2-flow/trace.jsonl").read_text("utf-8").splitlines()]
     resumed = next(at for at, row in enumerate(rows) if row["dir"] == "in" and "session/resume" in row["data"])
-    answered = next(
-        at for at, row in enumerate(rows) if at > resumed and row["dir"] == "out" and '"id":8' in row["data"]
-    )
     views = []
-    for part in (rows[:resumed], rows[resumed:answered]):
+    for part in (rows[:resumed], rows[resumed:]):
         data = "".join(row["data"] for row in part if row["dir"] == "out").encode()
         found = [event for event in events(data, Random(1), grouped=False) if isinstance(event, Notification)]
         view = SessionView(found[0].session_id or "")
-        assert all([view.apply(event) for event in found])
+        assert [view.apply(event) for event in found] == [True] * len(found)
         views.append(view)
     assert views[0] == views[1]
     assert [message.role for message in views[0].messages] == ["user", "agent", "user"]
@@ -423,142 +127,6 @@ def test_what_a_real_agent_replays_gives_the_view_of_the_live_run(recording: str
 
 
 # --- a naive model of the rules
-
-
-class Model:
-    """The same fold on plain JSON, word for word after the rules."""
-
-    def __init__(self) -> None:
-        self.entries: dict[tuple[str, str], Any] = {}
-        self.singles: dict[str, Any] = {"info": {}}
-        self.others = 0
-
-    def apply(self, update: dict[str, Any]) -> None:
-        update = dict(update)
-        tag = update.pop("sessionUpdate")
-        if tag.endswith("_chunk"):
-            self.chunk(tag.removesuffix("_chunk"), update)
-        elif tag in ("user_message", "agent_message", "agent_thought"):
-            self.patch(tag, "messageId", update)
-        elif tag in ("tool_call_update", "terminal_update"):
-            self.patch(tag.removesuffix("_update"), tag[: tag.index("_", 5)].replace("_c", "C") + "Id", update)
-        elif tag == "session_info_update":
-            self.merge(self.singles["info"], update)
-        elif tag == "plan_update":
-            self.entries["plan", update["plan"]["planId"]] = update["plan"]
-        elif tag == "plan_removed":
-            self.entries.pop(("plan", update["planId"]), None)
-        elif tag in ("state_update", "usage_update", "available_commands_update", "config_option_update"):
-            self.singles[tag] = update
-        else:
-            self.entries["other", str(self.others)] = {"sessionUpdate": tag, **update}
-            self.others += 1
-
-    def merge(self, known: dict[str, Any], update: dict[str, Any]) -> None:
-        for name, value in update.items():
-            if value is None or (value == [] and name in ("content", "locations")):
-                known.pop(name, None)
-            else:
-                known[name] = value
-
-    def patch(self, kind: str, key: str, update: dict[str, Any]) -> None:
-        known = self.entries.setdefault((kind, update.pop(key)), {})
-        if isinstance(update.get("output"), dict):
-            update["output"] = b64decode(update["output"]["data"])
-        self.merge(known, update)
-
-    def chunk(self, kind: str, update: dict[str, Any]) -> None:
-        if kind == "terminal_output":
-            known = self.entries.setdefault(("terminal", update["terminalId"]), {})
-            known["output"] = known.get("output", b"") + b64decode(update["data"])
-            return
-        kind, key = ("tool_call", "toolCallId") if kind == "tool_call_content" else (kind, "messageId")
-        known = self.entries.setdefault((kind, update[key]), {})
-        known["content"] = [*known.get("content", []), update["content"]]
-
-    def shape(self) -> dict[str, Any]:
-        shown: dict[str, Any] = {"transcript": [], "terminal": {}, "plan": {}, **self.singles}
-        for (kind, id), entry in self.entries.items():
-            if kind in ("terminal", "plan"):
-                entry = {**entry, "output": entry.get("output", b"").hex()} if kind == "terminal" else entry
-                shown[kind][id] = entry
-            elif kind == "tool_call":
-                shown["transcript"].append([kind, id, {"kind": "other", "status": "pending", "content": [], **entry}])
-            elif kind == "other":
-                shown["transcript"].append([kind, "", entry])
-            else:
-                shown["transcript"].append([kind, id, {**entry, "content": joined(entry.get("content", []))}])
-        return shown
-
-
-def joined(blocks: list[Any]) -> list[Any]:
-    result: list[Any] = []
-    for block in blocks:
-        if result and block.keys() == result[-1].keys() == {"type", "text"}:
-            result[-1] = {"type": "text", "text": result[-1]["text"] + block["text"]}
-        else:
-            result.append(block)
-    return result
-
-
-def plain(value: Any) -> Any:
-    return json.loads(s.encode(value))
-
-
-def known(**members: Any) -> dict[str, Any]:
-    return {name.replace("meta", "_meta"): plain(value) for name, value in members.items() if value not in (None, [])}
-
-
-TAGS = {"user": "user_message", "agent": "agent_message", "thought": "agent_thought"}
-
-
-def shape_of(entry: Any) -> list[Any]:
-    if isinstance(entry, Message):
-        meta = {} if entry.meta is None else {"_meta": entry.meta}
-        return [TAGS[entry.role], entry.id, {**meta, "content": plain(entry.content)}]
-    if isinstance(entry, ToolCall):
-        members = {"kind": entry.kind, "status": entry.status, "content": plain(entry.content)}
-        texts = {"name": entry.name, "title": entry.title, "_meta": entry.meta}
-        raws = {"rawInput": entry.raw_input, "rawOutput": entry.raw_output}
-        members |= {name: value for name, value in {**texts, **raws}.items() if value is not None}
-        return ["tool_call", entry.id, members | ({"locations": plain(entry.locations)} if entry.locations else {})]
-    return ["other", "", plain(entry)]
-
-
-def shape_of_terminal(entry: SessionTerminal) -> dict[str, Any]:
-    members = {"command": entry.command, "cwd": entry.cwd, "_meta": entry.meta}
-    members |= {"exitStatus": None if entry.exit_status is None else plain(entry.exit_status)}
-    return {name: value for name, value in members.items() if value is not None} | {"output": entry.bytes.hex()}
-
-
-def untagged(update: Any) -> dict[str, Any]:
-    members = plain(update)
-    del members["sessionUpdate"]
-    return members
-
-
-def shape(view: SessionView) -> dict[str, Any]:
-    info = {"title": view.title, "updatedAt": view.updated_at, "_meta": view.meta}
-    shown: dict[str, Any] = {
-        "transcript": [shape_of(entry) for entry in view.transcript.values()],
-        "terminal": {id: shape_of_terminal(entry) for id, entry in view.terminals.items()},
-        "plan": {id: plain(plan) for id, plan in view.plans.items()},
-        "info": {name: value for name, value in info.items() if value is not None},
-        "available_commands_update": {"availableCommands": plain(view.commands)},
-        "config_option_update": {"configOptions": plain(view.config_options)},
-    }
-    if view.usage is not None:
-        shown["usage_update"] = untagged(view.usage)
-    if view.state_update is not None:
-        shown["state_update"] = untagged(view.state_update)
-    return shown
-
-
-def some_updates(random: Random, most: int = 40) -> list[Any]:
-    """Updates that touch the same few ids again and again: what three conversations have to say, mixed up."""
-    told = [update for _ in range(3) for update in Target(random).tell(random)]
-    random.shuffle(told)
-    return told[:most]
 
 
 @given(RANDOM)
@@ -616,7 +184,7 @@ def test_omitted_stays_null_clears_a_value_replaces(
     assert told(UNSET) == value
     assert told(None) == cleared
     assert told(value) == value
-    if isinstance(value, list):
+    if name in ("content", "locations"):
         assert told([]) == cleared
 
 
@@ -825,7 +393,7 @@ def test_nobody_has_to_look() -> None:
         view.apply(s.PlanUpdate(plan=s.PlanMarkdown(plan_id=str(n), content="x")))
     assert len(view.changes()) == 10
     view.take_changes()
-    for n in range(1000):
+    for n in range(1000, 2000):
         view.apply(s.PlanUpdate(plan=s.PlanMarkdown(plan_id=str(n), content="x")))
     assert len(view.changes()) == 20
 
@@ -859,22 +427,18 @@ def suffix(items: list[Any], ceiling: int) -> tuple[list[Any], int]:
     return kept[::-1], sum(sizes) - (ceiling - room)
 
 
-def is_plain(item: Any) -> bool:
-    return isinstance(item, s.TextContent) and item.annotations is None and item.meta is None
-
-
 @given(RANDOM, st.integers(0, 200))
 def test_an_entry_keeps_its_newest_content(random: Random, ceiling: int) -> None:
     limits = ViewLimits(max_message=ceiling, max_tool_call=ceiling)
     blocks = [block for block in some(random, some_block, 8) if not is_plain(block) or block.text]
-    whole = [s.decode(s.ContentBlock, json.dumps(block)) for block in joined(plain(blocks))]
+    whole = [s.decode(s.ContentBlock, s.encode(block)) for block in joined(plain(blocks))]
     pieces = crumbs(random, blocks)
     view = view_of([s.AgentMessageChunk(message_id="m", content=block) for block in pieces], limits)
     if pieces:
         assert (view.messages[0].content, view.messages[0].dropped) == suffix(whole, ceiling)
         view.apply(s.AgentMessage(message_id="m", content=blocks))
         assert (view.messages[0].content, view.messages[0].dropped) == suffix(whole, ceiling)
-    items = [item for item in some(random, some_item, 8)]
+    items = some(random, some_item, 8)
     view.apply(s.ToolCallUpdate(tool_call_id="c"))
     for item in items:
         view.apply(s.ToolCallContentChunk(tool_call_id="c", content=item))
@@ -933,7 +497,7 @@ def test_what_changed_last_stays() -> None:
 def test_what_is_too_large_is_told() -> None:
     limits = ViewLimits(max_message=30, max_field=30, max_total=KIB)
     view = SessionView(SESSION, limits=limits)
-    view.apply(s.PlanUpdate(plan=s.PlanMarkdown(plan_id="p", content="short")[:0] if False else small_plan()))
+    view.apply(s.PlanUpdate(plan=s.PlanMarkdown(plan_id="p", content="x" * 40)))
     assert view.dropped.entries == 1
     view.apply(s.OtherSessionUpdate.of({"sessionUpdate": "_large", "x": "x" * 40}))
     view.apply(s.AvailableCommandsUpdate(available_commands=[s.AvailableCommand(name="x" * 40, description="")]))
@@ -955,10 +519,6 @@ def test_what_is_too_large_is_told() -> None:
     assert view.tool_calls["c"].dropped == 0
     view.apply(s.TerminalUpdate(terminal_id="t", command="x" * 31, cwd="/w"))
     assert (view.terminals["t"].command, view.terminals["t"].cwd) == (None, "/w")
-
-
-def small_plan() -> Any:
-    return s.PlanMarkdown(plan_id="p", content="x" * 40)
 
 
 @pytest.mark.parametrize("wrong", [{"max_entries": 0}, {"max_field": -1}, {"max_field": 9 << 20}, {"max_message": -1}])
