@@ -110,6 +110,7 @@ class Server:
         self._server: SocketServer | None = None
         self._address: dict[str, Any] = {}
         self._tasks: set[asyncio.Task[None]] = set()
+        self._closing = False
         self.connections: set[Connection] = set()
 
     @property
@@ -133,16 +134,27 @@ class Server:
 
     async def _serve(self, transport: SocketTransport) -> None:
         async with Connection(transport, self._handlers, **self._options) as conn:
+            if self._closing:
+                return
             self.connections.add(conn)
             try:
-                if self._on_connect is not None:
-                    self._on_connect(conn)
+                self._tell(conn)
                 await conn.closed
             finally:
                 self.connections.discard(conn)
 
+    def _tell(self, conn: Connection) -> None:
+        if self._on_connect is None:
+            return
+        try:
+            self._on_connect(conn)
+        except Exception as error:
+            conn.report(error, "on_connect", None)
+            conn.abort("on_connect failed")
+
     async def close(self) -> None:
         """Stop listening and close every connection. Idempotent."""
+        self._closing = True
         if self._server is not None:
             self._server.close()
         await asyncio.gather(*(conn.close() for conn in list(self.connections)))

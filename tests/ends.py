@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import contextlib
 import functools
+import gc
 import inspect
 import json
 import os
@@ -23,6 +24,9 @@ from acpcore.transports.socket import SocketTransport
 Main = Callable[..., Coroutine[Any, Any, None]]
 KIB = 1024
 LONG = 20.0  # seconds that no test needs; what takes longer hangs
+
+gc.collect()
+gc.freeze()  # each test looks through all garbage: not through all that was imported, too
 
 
 def descriptors() -> int:

@@ -1,6 +1,6 @@
 """Run as a program: feeds one long line in 4 KiB reads and prints the peak memory above an idle process, in bytes.
 
-    python memory_probe.py raw|decoded|terminal SIZE
+python memory_probe.py raw|decoded|terminal SIZE
 """
 
 import base64
