@@ -126,7 +126,7 @@ check-native:
 	  if ! command -v $$cc >/dev/null; then echo "acpcore: no $$cc, so its warnings are not looked at; on Debian: apt-get install $$cc"; continue; fi; \
 	  for file in $(wildcard native/src/*.c native/tests/*.c native/fuzz/*.c); do \
 	    echo "$$cc -std=c11 -O2 $(WARN) $$file"; \
-	    $$cc -std=c11 -O2 $(WARN) -Inative/include -Inative/src -c $$file -o /dev/null || exit 1; \
+	    $$cc -std=c11 -O2 $(WARN) -Inative/include -Inative/src -Inative/tests -c $$file -o /dev/null || exit 1; \
 	  done; \
 	done
 	@for cxx in g++ clang++; do \

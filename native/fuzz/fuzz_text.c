@@ -3,6 +3,9 @@
 #include <string.h>
 
 #include "acpcore.h"
+#include "cpu.h"
+#include "flags.h"
+#include "judge.h"
 
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size);
 
@@ -96,6 +99,34 @@ static void message(const uint8_t *text, uint32_t size) {
   require(alone.kind == scanned[0].kind && alone.reason == scanned[0].reason && alone.len == scanned[0].len);
 }
 
+#define USUAL "{\"jsonrpc\":\"2.0\",\"method\":\"session/update\",\"params\":{\"sessionId\":\""
+#define USUAL_CHUNK USUAL "s\",\"update\":{\"sessionUpdate\":\"terminal_output_chunk\",\"terminalId\":\"t\",\"data\":\""
+#define USUAL_TEXT USUAL "s\",\"update\":{\"sessionUpdate\":\"user_message\",\"content\":{\"type\":\"text\",\"text\":\""
+
+/* Short cuts and vectors change nothing, however a line goes on that begins as usual. */
+static void short_cuts(const uint8_t *text, uint32_t size) {
+  static const char *const heads[] = {"", USUAL, USUAL_CHUNK, USUAL_TEXT};
+  acp_frame usual, plain;
+  for (int i = 0; i < 4; i++) {
+    uint32_t head = (uint32_t)strlen(heads[i]), len = head + size;
+    uint8_t *line = malloc(len ? len : 1), *early_room = malloc(size + 1), *later_room = malloc(size + 1);
+    acp_early early = {early_room, size, 0, 0}, later = {later_room, size, 0, 0};
+    acp_text whole = {line, 0, len, len};
+    memcpy(line, heads[i], head);
+    if (size) memcpy(line + head, text, size);
+    acp_cpu_limit(ACP_CPU_WIDE);
+    acp_judge_line(&whole, ACP_HOT, &early, &usual);
+    acp_cpu_limit(ACP_CPU_PLAIN);
+    acp_judge_line(&whole, ACP_HOT | ACP_PLAINLY, &later, &plain);
+    acp_cpu_limit(ACP_CPU_WIDE);
+    require(memcmp(&usual, &plain, sizeof usual) == 0);
+    require(early.off == later.off && early.len == later.len && memcmp(early_room, later_room, early.len) == 0);
+    free(line);
+    free(early_room);
+    free(later_room);
+  }
+}
+
 int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   uint8_t *text = exact(data, size);
   uint32_t length = (uint32_t)size;
@@ -104,6 +135,7 @@ int LLVMFuzzerTestOneInput(const uint8_t *data, size_t size) {
   base64(text, length);
   build(text, length);
   message(text, length);
+  short_cuts(text, length);
   free(text);
   return 0;
 }

@@ -7,8 +7,7 @@
  * or -1 if it is not base64. Any bytes may be given. */
 int32_t acp_decode_body(uint8_t *dst, uint32_t room, const uint8_t *body, uint32_t size, uint32_t *used);
 
-/* Where a string goes on that may be base64: its first byte, the end of the text it lies in (at least start), and how far
- * may be read ahead. */
+/* The inside of a string from its first byte on: end is that of the text it lies in, limit is how far may be read ahead. */
 typedef struct acp_stretch {
   const uint8_t *start, *end, *limit;
 } acp_stretch;

@@ -1,5 +1,5 @@
-/* Base64 with AVX2, compiled whatever the compiler's flags are. Bytes are looked up by their upper half: within one half
- * the values of the alphabet are those of the bytes plus a constant. */
+/* Base64 with AVX2, compiled whatever the compiler's flags are. Bytes are looked up by their upper half: within one the
+ * values of the alphabet are those of the bytes plus a constant. */
 #include "base64_wide.h"
 
 #ifdef ACP_CPU_X86
@@ -39,27 +39,48 @@ ACP_TARGET_AVX2 static inline __m256i avx2_join(__m256i values) {
   return _mm256_permutevar8x32_epi32(lanes, _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 7, 7));
 }
 
-/* Decodes one block; one bit a byte that is outside the alphabet. */
-ACP_TARGET_AVX2 static inline uint32_t avx2_decode_block(uint8_t *dst, const uint8_t *src) {
+/* Decodes one block, whatever it holds; not zero where a byte is outside the alphabet. */
+ACP_TARGET_AVX2 static inline __m256i avx2_decode_block(uint8_t *dst, const uint8_t *src) {
   __m256i text = _mm256_loadu_si256((const __m256i *)(const void *)src);
   __m256i upper = _mm256_and_si256(_mm256_srli_epi32(text, 4), _mm256_set1_epi8(0x0F));
-  __m256i wrong = avx2_wrong(text, upper);
   __m256i values = _mm256_add_epi8(text, avx2_distance(text, upper));
   _mm256_storeu_si256((__m256i *)(void *)dst, avx2_join(values));
-  if (_mm256_testz_si256(wrong, wrong)) return 0;
-  return ~(uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(wrong, _mm256_setzero_si256()));
+  return avx2_wrong(text, upper);
+}
+
+/* How many quanta of a block stand before the first wrong one. */
+ACP_TARGET_AVX2 static inline uint32_t avx2_right_quanta(__m256i wrong) {
+  uint32_t right = (uint32_t)_mm256_movemask_epi8(_mm256_cmpeq_epi8(wrong, _mm256_setzero_si256()));
+  return right == UINT32_MAX ? AVX2_IN / 4 : (uint32_t)__builtin_ctz(~right) / 4;
+}
+
+/* Four blocks with one look at what is wrong; the caller finds out where. */
+ACP_TARGET_AVX2 static inline int avx2_decode_four(uint8_t *dst, const uint8_t *src) {
+  __m256i first = avx2_decode_block(dst, src);
+  __m256i second = avx2_decode_block(dst + AVX2_OUT, src + AVX2_IN);
+  __m256i third = avx2_decode_block(dst + 2 * AVX2_OUT, src + 2 * AVX2_IN);
+  __m256i fourth = avx2_decode_block(dst + 3 * AVX2_OUT, src + 3 * AVX2_IN);
+  __m256i wrong = _mm256_or_si256(_mm256_or_si256(first, second), _mm256_or_si256(third, fourth));
+  return _mm256_testz_si256(wrong, wrong);
+}
+
+/* How often a step over whole blocks fits; step: blocks at once. The last store of a step is wider than what it decodes. */
+static uint32_t avx2_steps(uint32_t step, uint32_t room, uint32_t most, uint32_t readable) {
+  uint32_t by_text = (most < readable / 4 ? most : readable / 4) / (step * AVX2_IN / 4);
+  uint32_t spare = AVX2_IN - AVX2_OUT, by_room = room < spare ? 0 : (room - spare) / (step * AVX2_OUT);
+  return by_text < by_room ? by_text : by_room;
 }
 
 ACP_TARGET_AVX2 uint32_t acp_base64_wide_decode(uint8_t *dst, uint32_t room, const uint8_t *src, uint32_t most,
                                                 uint32_t readable) {
-  uint32_t done = 0;
-  while (done < most && readable >= AVX2_IN && room >= AVX2_IN) {
-    uint32_t wrong = avx2_decode_block(dst, src);
-    if (wrong) {
-      done += (uint32_t)__builtin_ctz(wrong) / 4;
-      break;
-    }
-    done += AVX2_IN / 4;
+  const uint8_t *start = src;
+  uint32_t quanta = AVX2_IN / 4;
+  for (uint32_t left = avx2_steps(4, room, most, readable); left && avx2_decode_four(dst, src); left--)
+    src += 4 * AVX2_IN, dst += 4 * AVX2_OUT;
+  uint32_t done = (uint32_t)(src - start) / 4;
+  readable -= done * 4, room -= done * 3;
+  for (; quanta == AVX2_IN / 4 && done < most && readable >= AVX2_IN && room >= AVX2_IN; done += quanta) {
+    quanta = avx2_right_quanta(avx2_decode_block(dst, src));
     src += AVX2_IN, dst += AVX2_OUT;
     readable -= AVX2_IN, room -= AVX2_OUT;
   }

@@ -2,10 +2,12 @@
 
 #include <string.h>
 
-void acp_capture_start(acp_capture *c, const uint8_t *base, const uint8_t *end, const uint8_t *limit, int hot,
+void acp_capture_start(acp_capture *c, const uint8_t *base, const uint8_t *end, const uint8_t *limit, uint32_t flags,
                        acp_early *early) {
   c->w = (acp_walk){base, end, limit, NULL, ACP_R_NONE, 0, 0};
-  c->hot = hot;
+  c->hot = (flags & ACP_HOT) != 0;
+  c->plainly = (flags & ACP_PLAINLY) != 0;
+  c->usual = 0;
   c->early = early;
   acp_object_reset(&c->top);
   acp_object_reset(&c->params);
@@ -84,28 +86,20 @@ static inline const uint8_t *capture_key(acp_capture *c, const uint8_t *p, acp_o
   return value;
 }
 
-/* At a key, the first one or one behind a comma -> behind the bracket that closes the object. */
-static inline const uint8_t *capture_rest(acp_capture *c, const uint8_t *p, acp_object *o, acp_key_of key_of,
-                                          capture_value_of value_of) {
+/* Behind the bracket that opens an object (begun: behind one of its values) -> behind the bracket that closes it. */
+static inline const uint8_t *capture_members(acp_capture *c, const uint8_t *p, acp_object *o, acp_key_of key_of,
+                                             capture_value_of value_of, int begun) {
   acp_walk *w = &c->w;
   int place = -1;
-  for (;;) {
+  for (;; begun = 1) {
+    p = acp_walk_space(w, p);
+    if (p < w->end && *p == '}') return p + 1;
+    if (begun && (p == w->end || *p != ',')) return acp_walk_unexpected(w, p);
+    if (begun) p = acp_walk_space(w, p + 1);
     p = capture_key(c, p, o, key_of, &place);
     if (p) p = value_of(c, p, place);
     if (!p) return NULL;
-    p = acp_walk_space(w, p);
-    if (p < w->end && *p == '}') return p + 1;
-    if (p == w->end || *p != ',') return acp_walk_unexpected(w, p);
-    p = acp_walk_space(w, p + 1);
   }
-}
-
-/* Behind the bracket that opens an object -> behind the one that closes it. */
-static inline const uint8_t *capture_members(acp_capture *c, const uint8_t *p, acp_object *o, acp_key_of key_of,
-                                             capture_value_of value_of) {
-  p = acp_walk_space(&c->w, p);
-  if (p < c->w.end && *p == '}') return p + 1;
-  return capture_rest(c, p, o, key_of, value_of);
 }
 
 static inline const uint8_t *capture_value(acp_capture *c, const uint8_t *p, acp_object *o, int place, uint32_t open) {
@@ -121,6 +115,20 @@ static inline const uint8_t *capture_store(const acp_capture *c, const uint8_t *
 
 static int opens_object(const acp_capture *c, const uint8_t *p) { return p < c->w.end && *p == '{'; }
 
+/* Whether this text stands at p. */
+#define CAPTURE_STANDS(c, p, literal) \
+  ((size_t)((c)->w.end - (p)) >= sizeof(literal) - 1 && acp_stands((p), (literal), sizeof(literal) - 1))
+
+#define CAPTURE_TEXT "{\"type\":\"text\",\"text\":\""
+
+/* Most contents are one block of text. */
+static const uint8_t *capture_content(acp_capture *c, const uint8_t *p) {
+  if (c->plainly || !CAPTURE_STANDS(c, p, CAPTURE_TEXT)) return acp_walk_value(&c->w, p, 3);
+  const uint8_t *quote = acp_walk_string(&c->w, p + sizeof(CAPTURE_TEXT) - 1);
+  if (!quote) return NULL;
+  return quote + 1 < c->w.end && quote[1] == '}' ? quote + 2 : acp_walk_members(&c->w, quote + 1, 3);
+}
+
 /* Base64 is plain text: what decodes up to the closing quote needs no other validation. */
 static const uint8_t *capture_data(acp_capture *c, const uint8_t *p) {
   acp_early *early = c->early;
@@ -134,17 +142,23 @@ static const uint8_t *capture_data(acp_capture *c, const uint8_t *p) {
 }
 
 static const uint8_t *value_of_update(acp_capture *c, const uint8_t *p, int place) {
-  if (place == ACP_K_DATA && c->early && p < c->w.end && *p == '"') {
-    const uint8_t *after = capture_data(c, p);
-    if (after) return after;
+  const uint8_t *after = NULL;
+  if (place == ACP_K_CONTENT && opens_object(c, p)) {
+    after = capture_content(c, p);
+    return capture_store(c, p, after, &c->update.value[place]);
   }
-  return capture_value(c, p, &c->update, place, 3);
+  if (place == ACP_K_DATA && c->early && p < c->w.end && *p == '"') after = capture_data(c, p);
+  return after ? after : capture_value(c, p, &c->update, place, 3);
+}
+
+static const uint8_t *capture_update(acp_capture *c, const uint8_t *p, int begun) {
+  return capture_members(c, p, &c->update, key_of_update, value_of_update, begun);
 }
 
 static const uint8_t *value_of_params(acp_capture *c, const uint8_t *p, int place) {
   if (place != ACP_K_UPDATE || !c->hot || !opens_object(c, p)) return capture_value(c, p, &c->params, place, 2);
   acp_object_reset(&c->update);
-  const uint8_t *after = capture_members(c, p + 1, &c->update, key_of_update, value_of_update);
+  const uint8_t *after = capture_update(c, p + 1, 0);
   return capture_store(c, p, after, &c->params.value[place]);
 }
 
@@ -159,19 +173,19 @@ static const uint8_t *value_of_error(acp_capture *c, const uint8_t *p, int place
 /* A repeated member is read anew: what an earlier one held is forgotten. */
 static const uint8_t *capture_params(acp_capture *c, const uint8_t *p) {
   acp_object_reset(&c->params);
-  const uint8_t *after = capture_members(c, p + 1, &c->params, key_of_params, value_of_params);
+  const uint8_t *after = capture_members(c, p + 1, &c->params, key_of_params, value_of_params, 0);
   return capture_store(c, p, after, &c->top.value[ACP_K_PARAMS]);
 }
 
 static const uint8_t *capture_result(acp_capture *c, const uint8_t *p) {
   acp_object_reset(&c->result);
-  const uint8_t *after = capture_members(c, p + 1, &c->result, key_of_params, value_of_result);
+  const uint8_t *after = capture_members(c, p + 1, &c->result, key_of_params, value_of_result, 0);
   return capture_store(c, p, after, &c->top.value[ACP_K_RESULT]);
 }
 
 const uint8_t *acp_capture_error(acp_capture *c, const uint8_t *p) {
   acp_object_reset(&c->error);
-  const uint8_t *after = capture_members(c, p + 1, &c->error, key_of_error, value_of_error);
+  const uint8_t *after = capture_members(c, p + 1, &c->error, key_of_error, value_of_error, 0);
   return capture_store(c, p, after, &c->top.value[ACP_K_ERROR]);
 }
 
@@ -187,25 +201,85 @@ static const uint8_t *value_of_top(acp_capture *c, const uint8_t *p, int place) 
   return capture_value(c, p, &c->top, place, 1);
 }
 
-/* ---- how nearly every line begins */
+static const uint8_t *capture_top(acp_capture *c, const uint8_t *p, int begun) {
+  return capture_members(c, p, &c->top, key_of_top, value_of_top, begun);
+}
 
-/* If a member stands at p as it is usually written, with its comma, takes it at once. value: where its value begins. */
-static inline const uint8_t *capture_usual(acp_capture *c, const uint8_t *p, const char *literal, uint32_t len, int key,
-                                           uint32_t value) {
-  if ((uint64_t)(c->w.end - p) < len || memcmp(p, literal, len) != 0) return p;
-  acp_object_note_key(&c->top, key);
-  c->top.count++;
-  c->top.value[key] = (acp_token){(uint32_t)(p - c->w.base) + value, len - 1 - value, '"', 0};
+/* ---- how nearly every line begins: what is compared at once is noted as if it had been read */
+
+#define USUAL_VERSION "\"jsonrpc\":\"2.0\","
+#define USUAL_METHOD "\"method\":\"session/update\","
+/* With the first byte of the value: white space may stand in front of it. */
+#define USUAL_PARAMS "\"params\":{\"sessionId\":\""
+#define USUAL_UPDATE ",\"update\":{\"sessionUpdate\":\""
+#define USUAL_LENGTH(literal) ((uint32_t)(sizeof(literal) - 1))
+
+static inline void usual_note(acp_object *o, int key) {
+  acp_object_note_key(o, key);
+  o->count++;
+}
+
+/* A member with its comma whose value is a string. name: bytes up to the value. */
+static const uint8_t *usual_member(acp_capture *c, const uint8_t *p, int key, uint32_t name, uint32_t len) {
+  usual_note(&c->top, key);
+  c->top.value[key] = (acp_token){(uint32_t)(p - c->w.base) + name, len - 1 - name, '"', 0};
   return p + len;
 }
 
-#define CAPTURE_USUAL(c, p, key, name, text) \
-  capture_usual(c, p, name text ",", sizeof(name text ",") - 1, key, sizeof(name) - 1)
+static const uint8_t *usual_version(acp_capture *c, const uint8_t *p) {
+  return usual_member(c, p, ACP_K_JSONRPC, USUAL_LENGTH("\"jsonrpc\":"), USUAL_LENGTH(USUAL_VERSION));
+}
+
+static const uint8_t *usual_method(acp_capture *c, const uint8_t *p) {
+  return usual_member(c, p, ACP_K_METHOD, USUAL_LENGTH("\"method\":"), USUAL_LENGTH(USUAL_METHOD));
+}
+
+/* If a member of an update stands at p, with the comma in front of it: behind it, otherwise p. */
+static inline const uint8_t *usual_of_update(acp_capture *c, const uint8_t *p, int key, uint32_t name) {
+  usual_note(&c->update, key);
+  return value_of_update(c, p + name, key);
+}
+
+#define USUAL_IF_STANDS(c, p, key, name) \
+  (CAPTURE_STANDS(c, p, name) ? usual_of_update(c, p, key, USUAL_LENGTH(name) - 1) : (p))
+
+/* What a message or a terminal is known by, and what is new of it. */
+static const uint8_t *usual_chunk(acp_capture *c, const uint8_t *p) {
+  p = USUAL_IF_STANDS(c, p, ACP_K_TERMINAL, ",\"terminalId\":\"");
+  if (p) p = USUAL_IF_STANDS(c, p, ACP_K_MESSAGE_ID, ",\"messageId\":\"");
+  if (p) p = USUAL_IF_STANDS(c, p, ACP_K_DATA, ",\"data\":\"");
+  return p ? USUAL_IF_STANDS(c, p, ACP_K_CONTENT, ",\"content\":{") : NULL;
+}
+
+/* At the tag of an update -> behind the update. open: where the update begins. */
+static const uint8_t *usual_update(acp_capture *c, const uint8_t *p, const uint8_t *open) {
+  usual_note(&c->params, ACP_K_UPDATE);
+  usual_note(&c->update, ACP_K_TAG);
+  p = acp_object_take(&c->w, p, 3, &c->update.value[ACP_K_TAG]);
+  if (p) p = usual_chunk(c, p);
+  if (p) p = capture_update(c, p, 1);
+  return p ? capture_store(c, open, p, &c->params.value[ACP_K_UPDATE]) : NULL;
+}
+
+/* At the session's name -> behind params. open: where params begins. */
+static const uint8_t *usual_params(acp_capture *c, const uint8_t *p, const uint8_t *open) {
+  usual_note(&c->top, ACP_K_PARAMS);
+  usual_note(&c->params, ACP_K_SESSION);
+  p = acp_object_take(&c->w, p, 2, &c->params.value[ACP_K_SESSION]);
+  if (p && c->hot && CAPTURE_STANDS(c, p, USUAL_UPDATE))
+    p = usual_update(c, p + USUAL_LENGTH(USUAL_UPDATE) - 1, p + USUAL_LENGTH(",\"update\":"));
+  if (p) p = capture_members(c, p, &c->params, key_of_params, value_of_params, 1);
+  return p ? capture_store(c, open, p, &c->top.value[ACP_K_PARAMS]) : NULL;
+}
+
+static const uint8_t *usual_message(acp_capture *c, const uint8_t *p) {
+  c->usual = 1;
+  p = usual_method(c, usual_version(c, p));
+  p = usual_params(c, p + USUAL_LENGTH(USUAL_PARAMS) - 1, p + USUAL_LENGTH("\"params\":"));
+  return p ? capture_top(c, p, 1) : NULL;
+}
 
 const uint8_t *acp_capture_message(acp_capture *c, const uint8_t *p) {
-  const uint8_t *start = p;
-  p = CAPTURE_USUAL(c, p, ACP_K_JSONRPC, "\"jsonrpc\":", "\"2.0\"");
-  p = CAPTURE_USUAL(c, p, ACP_K_METHOD, "\"method\":", "\"session/update\"");
-  if (p == start) return capture_members(c, p, &c->top, key_of_top, value_of_top);
-  return capture_rest(c, acp_walk_space(&c->w, p), &c->top, key_of_top, value_of_top);
+  if (!c->plainly && CAPTURE_STANDS(c, p, USUAL_VERSION USUAL_METHOD USUAL_PARAMS)) return usual_message(c, p);
+  return capture_top(c, p, 0);
 }

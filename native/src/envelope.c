@@ -5,6 +5,7 @@
 #include "judge.h"
 #include "strings.h"
 
+#define USUAL_MEMBERS 3           /* jsonrpc, method and params */
 #define ENVELOPE_METHOD 64        /* longer than any method this library knows */
 
 /* ---- ids */
@@ -174,7 +175,20 @@ static void envelope_accept_response(const acp_capture *c, acp_frame *frame) {
   }
 }
 
+/* Nothing but what the usual beginning was compared with, so no rule can be broken. */
+static void envelope_accept_usual(const acp_capture *c, acp_frame *frame) {
+  frame->kind = ACP_NOTIFICATION;
+  frame->method = acp_token_inside(&c->top.value[ACP_K_METHOD]);
+  frame->method_id = ACP_M_SESSION_UPDATE;
+  envelope_body(c, ACP_K_PARAMS, &c->params, frame);
+  if (c->hot) acp_update_describe(c, frame);
+}
+
 void acp_envelope_judge(const acp_capture *c, uint32_t start, acp_frame *frame) {
+  if (c->usual && c->top.count == USUAL_MEMBERS) {
+    envelope_accept_usual(c, frame);
+    return;
+  }
   acp_envelope_identify(c, frame);
   envelope_fault fault = envelope_first_fault(c, frame);
   if (fault.reason) {

@@ -25,8 +25,8 @@ static int surely_too_large(const uint8_t *body, uint32_t len, uint32_t room) {
   return acp_terminal_size(body, len) > room && len && !memchr(body, '\\', len);
 }
 
-/* Decodes the chunk behind what the arena holds, if the walk has not done so. 0: it needs an emptier arena. One that does not even fit into an empty
- * one, or is not base64, stays as it is. */
+/* Decodes the chunk behind what the arena holds, if the walk has not done so. 0: it needs an emptier arena. One that does
+ * not even fit into an empty one, or is not base64, stays as it is. */
 static int group_decode(acp_grouping *g, acp_frame *f) {
   if (g->early.off == f->data.off) {
     group_decoded(g, f, g->early.len);

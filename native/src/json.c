@@ -59,14 +59,18 @@ static const uint8_t *walk_unicode(acp_walk *w, const uint8_t *p) {
   return p + 12;
 }
 
-static const uint8_t *walk_escape(acp_walk *w, const uint8_t *p) {
+static inline int is_short_escape(uint8_t letter) {
+  switch (letter) {
+    case '"': case '\\': case '/': case 'b': case 'f': case 'n': case 'r': case 't': return 1;
+    default: return 0;
+  }
+}
+
+static inline const uint8_t *walk_escape(acp_walk *w, const uint8_t *p) {
   if (w->end - p < 2) return acp_walk_fail(w, w->end, ACP_R_JSON);
   w->escaped = 1;
-  switch (p[1]) {
-    case '"': case '\\': case '/': case 'b': case 'f': case 'n': case 'r': case 't': return p + 2;
-    case 'u': return walk_unicode(w, p);
-    default: return acp_walk_unexpected(w, p + 1);
-  }
+  if (is_short_escape(p[1])) return p + 2;
+  return p[1] == 'u' ? walk_unicode(w, p) : acp_walk_unexpected(w, p + 1);
 }
 
 static const uint8_t *walk_wide(acp_walk *w, const uint8_t *p) {
@@ -91,6 +95,9 @@ const uint8_t *acp_walk_inside(acp_walk *w, const uint8_t *p) {
 }
 
 const uint8_t *acp_walk_long_string(acp_walk *w, const uint8_t *p) {
+  p = acp_plain_run(p, w->end, w->limit);
+  w->escaped = 0;
+  if (p < w->end && *p == '"') return p;
   p = acp_walk_inside(w, p);
   return p == w->end ? acp_walk_fail(w, p, ACP_R_JSON) : p;
 }
@@ -185,26 +192,41 @@ static const uint8_t *walk_next(acp_walk *w, const uint8_t *p, walk_nest *n, uin
   return p;
 }
 
-const uint8_t *acp_walk_value(acp_walk *w, const uint8_t *p, uint32_t open) {
-  walk_nest nest;
-  memset(&nest, 0, sizeof nest);
-  nest.level = open;
+/* At a value within nest -> behind the container it lies in that is the last above open. */
+static const uint8_t *walk_values(acp_walk *w, const uint8_t *p, walk_nest *n, uint32_t open) {
   do {
     if (p == w->end) return acp_walk_fail(w, p, ACP_R_JSON);
     if (*p == '{' || *p == '[') {
-      p = walk_open(w, p, &nest);
+      p = walk_open(w, p, n);
       if (!p) return NULL;
-      if (!walk_closes(w, p, &nest)) {
-        if (nest_is_object(&nest)) p = walk_key(w, p);
+      if (!walk_closes(w, p, n)) {
+        if (nest_is_object(n)) p = walk_key(w, p);
         continue;
       }
     } else {
       p = walk_leaf(w, p);
       if (!p) return NULL;
     }
-    p = walk_next(w, p, &nest, open);
-  } while (p && nest.level > open);
+    p = walk_next(w, p, n, open);
+  } while (p && n->level > open);
   return p;
+}
+
+const uint8_t *acp_walk_value(acp_walk *w, const uint8_t *p, uint32_t open) {
+  if (p < w->end && *p != '{' && *p != '[') return walk_leaf(w, p);
+  walk_nest nest;
+  memset(&nest, 0, sizeof nest);
+  nest.level = open;
+  return walk_values(w, p, &nest, open);
+}
+
+const uint8_t *acp_walk_members(acp_walk *w, const uint8_t *p, uint32_t open) {
+  walk_nest nest;
+  memset(&nest, 0, sizeof nest);
+  nest.level = open;
+  nest_push(&nest, 1);
+  p = walk_next(w, p, &nest, open);
+  return p && nest.level > open ? walk_values(w, p, &nest, open) : p;
 }
 
 const uint8_t *acp_walk_text(acp_walk *w, uint32_t open) {

@@ -19,9 +19,11 @@ typedef struct acp_walk {
 /* All of these take and return places in the text; null means that at and reason are set. */
 const uint8_t *acp_walk_fail(acp_walk *w, const uint8_t *p, uint32_t reason);
 const uint8_t *acp_walk_unexpected(acp_walk *w, const uint8_t *p);           /* ACP_R_UTF8 or ACP_R_JSON */
-const uint8_t *acp_walk_long_string(acp_walk *w, const uint8_t *p);          /* behind the opening quote -> at the closing one */
-const uint8_t *acp_walk_inside(acp_walk *w, const uint8_t *p);               /* the same, but the end of the text may end it */
+const uint8_t *acp_walk_long_string(acp_walk *w, const uint8_t *p);          /* inside, all plain up to p -> at the closing quote */
+const uint8_t *acp_walk_inside(acp_walk *w, const uint8_t *p);               /* the same; the end of the text may end it */
 const uint8_t *acp_walk_value(acp_walk *w, const uint8_t *p, uint32_t open); /* open: containers around the value */
+/* Behind the value of a member -> behind the object it belongs to; open: containers around that object. */
+const uint8_t *acp_walk_members(acp_walk *w, const uint8_t *p, uint32_t open);
 const uint8_t *acp_walk_spaces(const acp_walk *w, const uint8_t *p);
 
 static inline const uint8_t *acp_walk_space(const acp_walk *w, const uint8_t *p) {
@@ -38,10 +40,10 @@ static inline const uint8_t *acp_walk_colon(acp_walk *w, const uint8_t *p) {
 
 /* Most strings are short and plain: those end here, without a call. */
 static inline const uint8_t *acp_walk_string(acp_walk *w, const uint8_t *p) {
-  const uint8_t *quote = acp_plain_short(p, w->end, w->limit);
-  if (!quote) return acp_walk_long_string(w, p);
+  p = acp_plain_short(p, w->limit);
+  if (p >= w->end || *p != '"') return acp_walk_long_string(w, p);
   w->escaped = 0;
-  return quote;
+  return p;
 }
 
 /* A whole text: one value with white space around it, inside of open containers. */

@@ -67,7 +67,7 @@ void acp_judge_line(const acp_text *text, uint32_t flags, acp_early *early, acp_
     frame->kind = ACP_LINE;
     return;
   }
-  acp_capture_start(&c, text->base, text_end(text), text->base + text->limit, (flags & ACP_HOT) != 0, early);
+  acp_capture_start(&c, text->base, text_end(text), text->base + text->limit, flags, early);
   const uint8_t *first = acp_walk_space(&c.w, text_start(text));
   if (judge_walk_line(&c, first)) judge_value(&c, first, flags, frame);
   else judge_refuse(frame, c.w.reason, (uint32_t)(judge_hint(&c.w, first) - text->base));
@@ -76,7 +76,7 @@ void acp_judge_line(const acp_text *text, uint32_t flags, acp_early *early, acp_
 uint32_t acp_judge_entry(const acp_text *text, uint32_t flags, acp_frame *frame) {
   acp_capture c;
   memset(frame, 0, sizeof *frame);
-  acp_capture_start(&c, text->base, text_end(text), text->base + text->limit, (flags & ACP_HOT) != 0, NULL);
+  acp_capture_start(&c, text->base, text_end(text), text->base + text->limit, flags, NULL);
   const uint8_t *first = text_start(text), *after = judge_walk(&c, first);
   if (!after) return 0;
   frame->off = text->start;
@@ -95,10 +95,10 @@ static void judge_drop_open_number(acp_capture *c, uint32_t end) {
   if (after == end || refused) id->first = 0;
 }
 
-void acp_judge_beginning(const acp_text *text, acp_frame *frame) {
+void acp_judge_beginning(const acp_text *text, uint32_t flags, acp_frame *frame) {
   acp_capture c;
   memset(frame, 0, sizeof *frame);
-  acp_capture_start(&c, text->base, text_end(text), text->base + text->limit, 0, NULL);
+  acp_capture_start(&c, text->base, text_end(text), text->base + text->limit, flags & ACP_PLAINLY, NULL);
   const uint8_t *p = acp_walk_space(&c.w, text_start(text));
   if (p < c.w.end && *p == '{') (void)acp_capture_message(&c, p + 1);
   judge_drop_open_number(&c, text->end);

@@ -17,7 +17,7 @@ void acp_judge_line(const acp_text *text, uint32_t flags, acp_early *early, acp_
 uint32_t acp_judge_entry(const acp_text *text, uint32_t flags, acp_frame *frame);
 
 /* ACP_R_TOO_LARGE: text is what was looked at of the line, cut anywhere. */
-void acp_judge_beginning(const acp_text *text, acp_frame *frame);
+void acp_judge_beginning(const acp_text *text, uint32_t flags, acp_frame *frame);
 
 int acp_is_int64(const uint8_t *token, uint32_t len);   /* token: a JSON number */
 int acp_is_blank(const uint8_t *p, const uint8_t *end);

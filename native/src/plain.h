@@ -1,5 +1,5 @@
 /* Finds the next byte of a JSON string that is more than itself: the quote, the backslash, a control byte, or a byte of
- * a character beyond ASCII. Everything that reads strings goes through acp_plain_run, so this is the place for more SIMD. */
+ * a character beyond ASCII. Everything that reads strings goes through acp_plain_run. */
 #ifndef ACP_PLAIN_H
 #define ACP_PLAIN_H
 #include <stdint.h>
@@ -21,24 +21,25 @@ static inline uint32_t acp_special16(const uint8_t *p) {
   return (uint32_t)_mm_movemask_epi8(_mm_or_si128(low, _mm_or_si128(quote, slash)));
 }
 
-/* The quote that ends a string within one block, all before it being plain; null: look closer. */
-static inline const uint8_t *acp_plain_short(const uint8_t *p, const uint8_t *end, const uint8_t *limit) {
-  if (limit - p < 16) return NULL;
+/* How far the text at p is plain, within one block; may be beyond the end of the text, but not of what may be read. */
+static inline const uint8_t *acp_plain_short(const uint8_t *p, const uint8_t *limit) {
+  if (limit - p < 16) return p;
   uint32_t special = acp_special16(p);
-  const uint8_t *first = p + (special ? __builtin_ctz(special) : 0);
-  return special && *first == '"' && first < end ? first : NULL;
+  return p + (special ? __builtin_ctz(special) : 16);
 }
 
+/* The rest of a run that has become long: worth asking what the CPU can do. */
+const uint8_t *acp_plain_long(const uint8_t *p, const uint8_t *limit, int *found);
+
 static inline const uint8_t *acp_plain_blocks(const uint8_t *p, const uint8_t *limit, int *found) {
-  while (limit - p >= 16) {
+  for (int few = 0; few < 4; few++, p += 16) {
+    if (limit - p < 16) return p;
     uint32_t special = acp_special16(p);
-    if (special) {
-      *found = 1;
-      return p + __builtin_ctz(special);
-    }
-    p += 16;
+    if (!special) continue;
+    *found = 1;
+    return p + __builtin_ctz(special);
   }
-  return p;
+  return acp_plain_long(p, limit, found);
 }
 #else
 #  define ACP_EACH_BYTE(x) (UINT64_C(0x0101010101010101) * (x))
@@ -54,9 +55,9 @@ static inline uint64_t acp_special8(const uint8_t *p) {
   return (word | low | quote | slash) & ACP_EACH_BYTE(0x80);
 }
 
-static inline const uint8_t *acp_plain_short(const uint8_t *p, const uint8_t *end, const uint8_t *limit) {
-  (void)p, (void)end, (void)limit;
-  return NULL;
+static inline const uint8_t *acp_plain_short(const uint8_t *p, const uint8_t *limit) {
+  (void)limit;
+  return p;
 }
 
 static inline const uint8_t *acp_plain_blocks(const uint8_t *p, const uint8_t *limit, int *found) {

@@ -70,7 +70,7 @@ static enum scan_step scan_too_large(scan_run *r) {
   uint32_t start = r->at, end = start + s->max_frame;
   if (r->count == r->cap || r->tail_shown) return scan_full(r, s->max_frame + 1);
   uint32_t mark = scan_mark(r, end);
-  if (!(s->flags & ACP_LINES)) acp_judge_beginning(&(acp_text){r->data, start + mark, end, end}, frame);
+  if (!(s->flags & ACP_LINES)) acp_judge_beginning(&(acp_text){r->data, start + mark, end, end}, s->flags, frame);
   else memset(frame, 0, sizeof *frame);
   s->looked += s->max_frame;
   frame->kind = ACP_BAD;

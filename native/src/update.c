@@ -6,12 +6,19 @@
 
 #define UPDATE_TAG 32             /* longer than any tag this library knows */
 
+/* The two that come by the thousand need no search. */
+static uint8_t update_known_tag(const uint8_t *name, uint32_t len) {
+  if (ACP_SAME(name, len, "terminal_output_chunk")) return ACP_T_TERMINAL_OUTPUT_CHUNK;
+  if (ACP_SAME(name, len, "agent_message_chunk")) return ACP_T_AGENT_MESSAGE_CHUNK;
+  return (uint8_t)acp_tag_id(name, len);
+}
+
 static uint8_t update_tag(const acp_capture *c) {
   const acp_token *t = acp_object_get(&c->update, ACP_K_TAG);
   uint8_t name[UPDATE_TAG];
   if (!acp_token_is_string(t)) return ACP_T_NONE;
   acp_span inside = acp_token_inside(t);
-  if (!t->escaped) return (uint8_t)acp_tag_id(c->w.base + inside.off, inside.len);
+  if (!t->escaped) return update_known_tag(c->w.base + inside.off, inside.len);
   int32_t len = acp_unescape(name, sizeof name, c->w.base + inside.off, inside.len);
   return len < 0 ? ACP_T_OTHER : (uint8_t)acp_tag_id(name, (uint32_t)len);
 }
