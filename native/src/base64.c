@@ -153,8 +153,9 @@ static uint32_t string_padded_end(uint8_t *dst, uint32_t room, const uint8_t *p,
   uint8_t out[3];
   if (end - p < 5 || p[3] != '=' || p[4] != '"') return 0;
   int32_t got = base64_quantum(out, p, 1);
-  if (got < 0 || (uint32_t)got > room) return 0;
-  memcpy(dst, out, (size_t)got);
+  if (got < 1 || (uint32_t)got > room) return 0;
+  dst[0] = out[0];
+  if (got == 2) dst[1] = out[1];
   return (uint32_t)got;
 }
 

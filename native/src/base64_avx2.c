@@ -6,13 +6,14 @@
 #  include <immintrin.h>
 
 #  define AVX2_IN 32u               /* characters of one block */
-#  define AVX2_OUT 24u              /* bytes it decodes to; the store that is used is as wide as the block */
+#  define AVX2_OUT 24u              /* bytes it decodes to */
+#  define AVX2_REACH 28u            /* bytes that are written for it */
 
 /* ---- decoding */
 
 ACP_TARGET_AVX2 static inline __m256i avx2_both(__m128i half) { return _mm256_broadcastsi128_si256(half); }
 
-/* Not zero where a byte is outside the alphabet: its halves then have a bit in common. '/' stands apart from '+' below. */
+/* Not zero where a byte is outside the alphabet: what its two halves are looked up as has a bit in common then. */
 ACP_TARGET_AVX2 static inline __m256i avx2_wrong(__m256i text, __m256i upper) {
   const __m256i of_lower = avx2_both(_mm_setr_epi8(0x15, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x11, 0x13, 0x1A,
                                                    0x1B, 0x1B, 0x1B, 0x1A));
@@ -22,7 +23,7 @@ ACP_TARGET_AVX2 static inline __m256i avx2_wrong(__m256i text, __m256i upper) {
   return _mm256_and_si256(_mm256_shuffle_epi8(of_lower, lower), _mm256_shuffle_epi8(of_upper, upper));
 }
 
-/* What to add to a character of the alphabet to get its value. */
+/* What to add to a character of the alphabet to get its value. Only '/' shares its upper half with another class. */
 ACP_TARGET_AVX2 static inline __m256i avx2_distance(__m256i text, __m256i upper) {
   const __m256i distance = avx2_both(_mm_setr_epi8(0, '?' - '/', 62 - '+', 52 - '0', -'A', -'A', 26 - 'a', 26 - 'a', 0, 0, 0,
                                                    0, 0, 0, 0, 0));
@@ -30,13 +31,18 @@ ACP_TARGET_AVX2 static inline __m256i avx2_distance(__m256i text, __m256i upper)
   return _mm256_shuffle_epi8(distance, _mm256_add_epi8(upper, slash));
 }
 
-/* Thirty-two values of six bits to twenty-four bytes at the start of the vector. */
+/* Thirty-two values of six bits to twelve bytes at the start of each half. */
 ACP_TARGET_AVX2 static inline __m256i avx2_join(__m256i values) {
   const __m256i order = avx2_both(_mm_setr_epi8(2, 1, 0, 6, 5, 4, 10, 9, 8, 14, 13, 12, -1, -1, -1, -1));
   __m256i pairs = _mm256_maddubs_epi16(values, _mm256_set1_epi32(0x01400140));
   __m256i quanta = _mm256_madd_epi16(pairs, _mm256_set1_epi32(0x00011000));
-  __m256i lanes = _mm256_shuffle_epi8(quanta, order);
-  return _mm256_permutevar8x32_epi32(lanes, _mm256_setr_epi32(0, 1, 2, 4, 5, 6, 7, 7));
+  return _mm256_shuffle_epi8(quanta, order);
+}
+
+/* Two stores are cheaper than moving the halves together: the second one overwrites what the first one has too much. */
+ACP_TARGET_AVX2 static inline void avx2_store(uint8_t *dst, __m256i joined) {
+  _mm_storeu_si128((__m128i *)(void *)dst, _mm256_castsi256_si128(joined));
+  _mm_storeu_si128((__m128i *)(void *)(dst + AVX2_OUT / 2), _mm256_extracti128_si256(joined, 1));
 }
 
 /* Decodes one block, whatever it holds; not zero where a byte is outside the alphabet. */
@@ -44,7 +50,7 @@ ACP_TARGET_AVX2 static inline __m256i avx2_decode_block(uint8_t *dst, const uint
   __m256i text = _mm256_loadu_si256((const __m256i *)(const void *)src);
   __m256i upper = _mm256_and_si256(_mm256_srli_epi32(text, 4), _mm256_set1_epi8(0x0F));
   __m256i values = _mm256_add_epi8(text, avx2_distance(text, upper));
-  _mm256_storeu_si256((__m256i *)(void *)dst, avx2_join(values));
+  avx2_store(dst, avx2_join(values));
   return avx2_wrong(text, upper);
 }
 
@@ -64,10 +70,10 @@ ACP_TARGET_AVX2 static inline int avx2_decode_four(uint8_t *dst, const uint8_t *
   return _mm256_testz_si256(wrong, wrong);
 }
 
-/* How often a step over whole blocks fits; step: blocks at once. The last store of a step is wider than what it decodes. */
+/* How often a step over whole blocks fits; step: blocks at once. */
 static uint32_t avx2_steps(uint32_t step, uint32_t room, uint32_t most, uint32_t readable) {
   uint32_t by_text = (most < readable / 4 ? most : readable / 4) / (step * AVX2_IN / 4);
-  uint32_t spare = AVX2_IN - AVX2_OUT, by_room = room < spare ? 0 : (room - spare) / (step * AVX2_OUT);
+  uint32_t spare = AVX2_REACH - AVX2_OUT, by_room = room < spare ? 0 : (room - spare) / (step * AVX2_OUT);
   return by_text < by_room ? by_text : by_room;
 }
 
@@ -79,7 +85,7 @@ ACP_TARGET_AVX2 uint32_t acp_base64_wide_decode(uint8_t *dst, uint32_t room, con
     src += 4 * AVX2_IN, dst += 4 * AVX2_OUT;
   uint32_t done = (uint32_t)(src - start) / 4;
   readable -= done * 4, room -= done * 3;
-  for (; quanta == AVX2_IN / 4 && done < most && readable >= AVX2_IN && room >= AVX2_IN; done += quanta) {
+  for (; quanta == AVX2_IN / 4 && done < most && readable >= AVX2_IN && room >= AVX2_REACH; done += quanta) {
     quanta = avx2_right_quanta(avx2_decode_block(dst, src));
     src += AVX2_IN, dst += AVX2_OUT;
     readable -= AVX2_IN, room -= AVX2_OUT;

@@ -124,7 +124,7 @@ static int opens_object(const acp_capture *c, const uint8_t *p) { return p < c->
 /* Most contents are one block of text. */
 static const uint8_t *capture_content(acp_capture *c, const uint8_t *p) {
   if (c->plainly || !CAPTURE_STANDS(c, p, CAPTURE_TEXT)) return acp_walk_value(&c->w, p, 3);
-  const uint8_t *quote = acp_walk_string(&c->w, p + sizeof(CAPTURE_TEXT) - 1);
+  const uint8_t *quote = acp_walk_prose(&c->w, p + sizeof(CAPTURE_TEXT) - 1);
   if (!quote) return NULL;
   return quote + 1 < c->w.end && quote[1] == '}' ? quote + 2 : acp_walk_members(&c->w, quote + 1, 3);
 }
@@ -133,6 +133,7 @@ static const uint8_t *capture_content(acp_capture *c, const uint8_t *p) {
 static const uint8_t *capture_data(acp_capture *c, const uint8_t *p) {
   acp_early *early = c->early;
   uint32_t len = 0;
+  early->off = early->len = 0;    /* a member that is repeated writes over what the one before it left */
   const uint8_t *quote = acp_decode_string(early->dst, early->room, &(acp_stretch){p + 1, c->w.end, c->w.limit}, &len);
   if (!quote) return NULL;
   early->off = (uint32_t)(p + 1 - c->w.base);

@@ -1,5 +1,6 @@
 #include "json.h"
 
+#include <stddef.h>
 #include <string.h>
 
 #include "utf8.h"
@@ -82,22 +83,61 @@ static const uint8_t *walk_wide(acp_walk *w, const uint8_t *p) {
   return p;
 }
 
-const uint8_t *acp_walk_inside(acp_walk *w, const uint8_t *p) {
-  w->escaped = 0;
-  while (p) {
-    p = acp_plain_run(p, w->end, w->limit);
-    if (p == w->end || *p == '"') return p;
-    if (*p == '\\') p = walk_escape(w, p);
-    else if (*p >= 0x80) p = walk_wide(w, p);
-    else return acp_walk_fail(w, p, ACP_R_JSON);
+/* Behind a special byte that is not the quote, and what belongs to it. */
+static inline const uint8_t *walk_special(acp_walk *w, const uint8_t *p) {
+  if (*p == '\\') return walk_escape(w, p);
+  return *p >= 0x80 ? walk_wide(w, p) : acp_walk_fail(w, p, ACP_R_JSON);
+}
+
+#ifdef ACP_PLAIN_SSE2
+/* Window by window: *done if the place returned is the last one. */
+static const uint8_t *walk_windows(acp_walk *w, const uint8_t *p, int *done) {
+  while (w->limit - p >= ACP_PLAIN_WINDOW) {
+    const uint8_t *window = p;
+    uint64_t special = acp_special64(window);
+    int found = 0;
+    p = special ? p : acp_plain_long(p + ACP_PLAIN_WINDOW, w->limit, &found);
+    while (special) {
+      p = window + __builtin_ctzll(special);
+      *done = p >= w->end || *p == '"';
+      if (*done) return p < w->end ? p : w->end;
+      p = walk_special(w, p);
+      *done = !p;
+      if (!p) return NULL;
+      ptrdiff_t passed = p - window;
+      special = passed < ACP_PLAIN_WINDOW ? special >> passed << passed : 0;
+      if (!special && passed < ACP_PLAIN_WINDOW) p = window + ACP_PLAIN_WINDOW;
+    }
   }
-  return NULL;
+  return p;
+}
+#else
+static const uint8_t *walk_windows(acp_walk *w, const uint8_t *p, int *done) {
+  (void)w, (void)done;
+  return p;
+}
+#endif
+
+const uint8_t *acp_walk_inside(acp_walk *w, const uint8_t *p) {
+  int done = 0;
+  w->escaped = 0;
+  p = walk_windows(w, p, &done);
+  while (!done) {
+    p = acp_plain_run(p, w->end, w->limit);
+    done = p == w->end || *p == '"';
+    if (!done) p = walk_special(w, p);
+    done |= !p;
+  }
+  return p;
 }
 
 const uint8_t *acp_walk_long_string(acp_walk *w, const uint8_t *p) {
-  p = acp_plain_run(p, w->end, w->limit);
   w->escaped = 0;
-  if (p < w->end && *p == '"') return p;
+  p = acp_plain_run(p, w->end, w->limit);
+  return p < w->end && *p == '"' ? p : acp_walk_prose(w, p);
+}
+
+const uint8_t *acp_walk_prose(acp_walk *w, const uint8_t *p) {
   p = acp_walk_inside(w, p);
   return p == w->end ? acp_walk_fail(w, p, ACP_R_JSON) : p;
 }

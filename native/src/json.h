@@ -20,6 +20,7 @@ typedef struct acp_walk {
 const uint8_t *acp_walk_fail(acp_walk *w, const uint8_t *p, uint32_t reason);
 const uint8_t *acp_walk_unexpected(acp_walk *w, const uint8_t *p);           /* ACP_R_UTF8 or ACP_R_JSON */
 const uint8_t *acp_walk_long_string(acp_walk *w, const uint8_t *p);          /* inside, all plain up to p -> at the closing quote */
+const uint8_t *acp_walk_prose(acp_walk *w, const uint8_t *p);                /* the same for what is hardly a plain name */
 const uint8_t *acp_walk_inside(acp_walk *w, const uint8_t *p);               /* the same; the end of the text may end it */
 const uint8_t *acp_walk_value(acp_walk *w, const uint8_t *p, uint32_t open); /* open: containers around the value */
 /* Behind the value of a member -> behind the object it belongs to; open: containers around that object. */

@@ -21,6 +21,15 @@ static inline uint32_t acp_special16(const uint8_t *p) {
   return (uint32_t)_mm_movemask_epi8(_mm_or_si128(low, _mm_or_si128(quote, slash)));
 }
 
+#  define ACP_PLAIN_WINDOW 64
+
+/* The same for a whole window: which bytes are special is then known without a branch a block. */
+static inline uint64_t acp_special64(const uint8_t *p) {
+  uint64_t low = acp_special16(p) | (uint64_t)acp_special16(p + 16) << 16;
+  uint64_t high = acp_special16(p + 32) | (uint64_t)acp_special16(p + 48) << 16;
+  return low | high << 32;
+}
+
 /* How far the text at p is plain, within one block; may be beyond the end of the text, but not of what may be read. */
 static inline const uint8_t *acp_plain_short(const uint8_t *p, const uint8_t *limit) {
   if (limit - p < 16) return p;
