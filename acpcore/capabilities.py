@@ -46,7 +46,9 @@ def negotiate(requested: int, supported: Collection[int] = SUPPORTED) -> int:
     return requested if requested in supported else max(supported)
 
 
-class _Version(msgspec.Struct):
+class Versioned(msgspec.Struct):
+    """What the params and the result of ``initialize`` have in every version."""
+
     protocolVersion: int
 
 
@@ -66,7 +68,7 @@ def check_initialize_result(
     """
     raw = result if isinstance(result, (bytes, bytearray, memoryview, msgspec.Raw)) else s.encode(result)
     try:
-        version = s.decode(_Version, raw).protocolVersion
+        version = s.decode(Versioned, raw).protocolVersion
     except InvalidParams as fault:
         raise ProtocolError(f"the answer to initialize has no protocol version: {fault}") from None
     if version != offered and version not in supported:

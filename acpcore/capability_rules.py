@@ -15,7 +15,16 @@ import msgspec
 from . import schema as s
 from .errors import InvalidParams
 
-__all__ = ["LESSONS", "Known", "Role", "forbidden_by_gate", "forbidden_by_params", "forbidden_by_result", "typed"]
+__all__ = [
+    "LESSONS",
+    "Known",
+    "Role",
+    "forbidden_by_gate",
+    "forbidden_by_params",
+    "forbidden_by_result",
+    "settled_by_name",
+    "typed",
+]
 
 Role: TypeAlias = Literal["client", "agent"]
 
@@ -240,6 +249,13 @@ def forbidden_by_params(known: Known, name: str, value: Any) -> str | None:
     params = typed(method.params, value)
     found = None if params is None else _CHECKS[name](known, params)
     return found and f"{name}: {found}"
+
+
+def settled_by_name(name: str) -> bool:
+    """Whether no params of a method can change what :func:`forbidden_by_gate` says of it. Names this version does not
+    have are not: there is no end to them.
+    """
+    return name not in _CHECKS and s.methods.find(name) is not None
 
 
 # --- by result

@@ -10,23 +10,26 @@ import asyncio
 import logging
 import os
 from collections import deque
-from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine, Sequence
+from collections.abc import AsyncIterator, Awaitable, Callable, Coroutine
 from types import TracebackType
-from typing import TYPE_CHECKING, Any, TypeVar
+from typing import TYPE_CHECKING, Any, TypeVar, overload
 
 import msgspec
 
 from . import message as m
 from .ending import Ending
 from .engine import Engine, Role, Stats
-from .errors import ConnectionClosed, Overrun, UsageError
+from .errors import ConnectionClosed, UsageError
 from .flow import Budget, Limits
 from .handlers import Handlers, call_parts, notification_parts
 from .incoming import Incoming
+from .link import Link
 from .message import Closed, Event, Request
+from .negotiation import Gate, Gating, Negotiation
 from .observing import Observation, observe_line
 from .outward import is_bulk, session_of
 from .pending import Pending
+from .pull import Pulling
 from .runner import Run, Runner, current_run
 from .sending import Place, Sender
 from .sessions import SessionStream
@@ -36,10 +39,16 @@ from .transports.base import Transport
 from .watch import Watch
 
 if TYPE_CHECKING:
+    from typing_extensions import Unpack
+
+    from . import schema as s
+    from .capabilities import Rules
+    from .pending import CallOptions
     from .tails import TerminalTail
     from .terminal import TerminalWriter
 
 T = TypeVar("T")
+R = TypeVar("R")
 
 logger = logging.getLogger("acpcore")
 
@@ -58,6 +67,11 @@ class Connection:
     ``observer`` sees every line in both directions, ``on_error(error, context)`` gets what handlers raise (else the
     ``acpcore`` logger does), ``on_close(reason)`` is called once. ``grace`` (seconds) is what running handlers have
     after the end of input. ``arrays``, ``salvage`` and ``answer_noise`` as for ``Engine``.
+
+    Once both sides have said what they can do (:meth:`initialize`, ``Handlers.initialize``), own calls that the rules
+    forbid raise ``UsageError``; with ``gating="both"`` the peer's are answered with an error and reported; ``"off"``
+    lets everything pass. ``rules`` are these rules, ``protocol_version`` is the agreed one, ``peer`` what the other
+    side said; ``None`` before that.
     """
 
     def __init__(
@@ -75,6 +89,7 @@ class Connection:
         arrays: bool = True,
         salvage: bool = False,
         answer_noise: bool | None = None,
+        gating: Gating = "own",
     ) -> None:
         self.engine = Engine(
             role,
@@ -88,6 +103,10 @@ class Connection:
         self.handlers = handlers
         self.grace = grace
         self.protocol_version: int | None = None  # what initialize agreed on, once it did
+        self.peer: s.InitializeRequest | s.InitializeResponse | None = None
+        self.rules: Rules | None = None
+        self.gate: Gate | None = None  # asked about everything that is sent, but answers
+        self.negotiation = Negotiation(self, gating)
         self.tasks: set[asyncio.Task[Any]] = set()
         self._budget = budget
         self._opener = transport
@@ -125,11 +144,11 @@ class Connection:
         self.sender = Sender(self.engine, loop, self._door_entered)
         self.incoming = Incoming(self, loop)
         self._runner = self.incoming.runner
-        self._threadsafe = ThreadSafe(self, loop, self._posted, notification_parts)
+        self._threadsafe = ThreadSafe(self, loop, self._posted, self._notification)
         try:
             self.transport = await self._opener() if callable(self._opener) else self._opener
             self.sender.bind(self.transport)
-            self.transport.start(_Link(self), loop)
+            self.transport.start(Link(self), loop)
             if self._budget is not None:
                 self._budget.join(self.regulate)
         except BaseException as error:
@@ -140,18 +159,34 @@ class Connection:
 
     # --- calls
 
-    async def request(
+    async def initialize(
         self,
-        method: Any,
-        params: Any = None,
+        info: s.Implementation,
+        capabilities: s.ClientCapabilities | None = None,
         *,
-        timeout: float | None = None,
-        ordered: bool = True,
-        on_result: Callable[[Any], None] | None = None,
-        result: Any = None,
-        bulk: bool = False,
-        tell: bool = True,
-    ) -> Any:
+        version: int = 2,
+        timeout: float | None = 30.0,
+    ) -> s.InitializeResponse:
+        """A client's first request: offer ``version``, say who this is and what it can do; nothing else can be sent
+        before the answer. Raises what :meth:`request` does; ``ProtocolError`` for another version or the wrong shape,
+        after which the connection is best closed.
+        https://agentclientprotocol.com/protocol/v2/draft/initialization
+        """
+        return await self.negotiation.ask(info, capabilities, version, timeout)
+
+    @overload
+    async def request(
+        self, method: s.Request[R], params: None = None, *, tell: bool = True, **options: Unpack[CallOptions]
+    ) -> R: ...
+    @overload
+    async def request(
+        self, method: str, params: Any = None, *, result: Any = None, tell: bool = True, **options: Unpack[CallOptions]
+    ) -> Any: ...
+    @overload
+    async def request(
+        self, method: s.Request[Any], *, result: Any, tell: bool = True, **options: Unpack[CallOptions]
+    ) -> Any: ...
+    async def request(self, method: Any, params: Any = None, *, tell: bool = True, **options: Any) -> Any:
         """Send a request and wait for its result.
 
         ``method`` is a name (then ``params`` is a struct, plain objects or raw JSON bytes, and the result plain
@@ -166,9 +201,7 @@ class Connection:
         ``$/cancel_request`` (not with ``tell=False``).
         https://agentclientprotocol.com/protocol/v2/draft/cancellation
         """
-        pending = self.begin_call(
-            method, params, timeout=timeout, ordered=ordered, on_result=on_result, result=result, bulk=bulk
-        )
+        pending = self.begin_call(method, params, **options)
         try:
             return await pending.future
         finally:
@@ -190,6 +223,8 @@ class Connection:
         loop = self.check()
         self._check_sending(answers=True)
         method, params, decoder = call_parts(method, params, result)
+        if self.gate is not None:
+            self.gate(method, params)
         run = self._own_run()
         pending = Pending(loop.create_future(), decoder, on_result, ordered and run is None)
         self.sender.send_call(pending, method, params, bulk, place)
@@ -208,24 +243,31 @@ class Connection:
 
     # --- notifications
 
-    async def notify(self, method: Any, params: Any = None, *, bulk: bool | None = None) -> None:
+    async def notify(self, method: str | s.Notification, params: Any = None, *, bulk: bool | None = None) -> None:
         """Send a notification: a name and params, or the params struct alone. Updates and document events wait at
         the bulk door, in arrival order, until the outbox takes them. Cancelling while it waits drops it whole.
         """
         self.check()
-        method, params = notification_parts(method, params)
+        method, params = self._notification(method, params)
         line = m.notification_line(method, params)
         await self.send_line(line, is_bulk(method) if bulk is None else bulk, session_of(params, line))
 
-    def try_notify(self, method: Any, params: Any = None, *, bulk: bool | None = None) -> bool:
+    def try_notify(self, method: str | s.Notification, params: Any = None, *, bulk: bool | None = None) -> bool:
         """Send a notification if it is admitted at once; says whether it was."""
         self.check()
         self._check_sending()
-        method, params = notification_parts(method, params)
+        method, params = self._notification(method, params)
         line = m.notification_line(method, params)
         return self.sender.try_line(line, is_bulk(method) if bulk is None else bulk, session_of(params, line))
 
     send, try_send = notify, try_notify
+
+    def _notification(self, method: Any, params: Any) -> tuple[str, Any]:
+        """Name and params of one that may be sent."""
+        parts = notification_parts(method, params)
+        if self.gate is not None:
+            self.gate(*parts)
+        return parts
 
     async def send_line(self, line: bytes, bulk: bool, session_id: str | None = None) -> None:
         """Send one line made by acpcore, newline included; waits at its door."""
@@ -258,6 +300,8 @@ class Connection:
 
     def stage(self, session_id: str, head: m.TerminalHead, chunk_size: int) -> Stage:
         """Where a terminal's bytes wait for each other."""
+        if self.gate is not None:
+            self.gate(m.UPDATE_METHOD, None)
         return Stage(self.sender, self.engine, self.check(), session_id, head, chunk_size, self._check_sending)
 
     def tail(self, session_id: str, terminal_id: str, ceiling: int = 1 << 20) -> TerminalTail:
@@ -274,9 +318,11 @@ class Connection:
     async def wait_for_peer(self, waiting: Awaitable[T]) -> T:
         """Await something that depends on the peer; a handler that does so lets the requests behind it start."""
         run = self._own_run()
+        if run is None:
+            return await waiting
         self._begin_wait(run)
         try:
-            return await waiting
+            return await run.at_door(waiting)
         finally:
             self._end_wait(run)
 
@@ -299,7 +345,7 @@ class Connection:
 
     def _answer(self, request: Request, line: bytes, place: Place | None = None) -> asyncio.Future[Any] | None:
         if request.method == "initialize":
-            self.note_version(m.agreed_version(line))
+            self.negotiation.note(m.agreed_version(line))
         entered = self.sender.send_answer(request, line, place)
         self.handler_returned()
         return entered
@@ -316,15 +362,10 @@ class Connection:
         self._send_posted()
         self._answer(request, m.error_line(request.id_token, code, message, m.NO_DATA if data is None else data))
 
-    def note_version(self, version: int | None) -> None:
-        """``initialize`` was answered, by whichever side."""
-        if version is not None:
-            self.protocol_version = version
-
     # --- pulling
 
     def __aiter__(self) -> AsyncIterator[Event]:
-        return _Pull(self)
+        return Pulling(self)
 
     async def pull(self) -> Event | None:
         """The next event, ``None`` once the connection ended and everything was pulled. Cancelling loses nothing."""
@@ -370,8 +411,6 @@ class Connection:
     async def _background(self, work: Coroutine[Any, Any, Any]) -> Any:
         try:
             return await work
-        except ConnectionClosed as error:
-            logger.debug("background work ended with the connection: %s", error)
         except Exception as error:
             self.report(error, f"background work {getattr(work, '__qualname__', work)}", None)
 
@@ -454,7 +493,7 @@ class Connection:
             except Exception as error:
                 self.report(error, "on_close", None)
 
-    # --- from the transport (through _Link)
+    # --- from the transport (through Link)
 
     def received(self, size: int) -> None:
         """Bytes came: dispatch what they complete."""
@@ -528,23 +567,6 @@ class Connection:
         """Something waits: look after it."""
         self._watch.start()
 
-    def fail_stalled(self, names: list[str]) -> None:
-        """The inbox stood full for too long: the calls that wait fail, and the text names who stands still."""
-        who = ", ".join(names) or "the host (nothing is pulled)"
-        for call in self.engine.pending_calls:
-            self.engine.cancel(call)
-            if isinstance(call.tag, Pending):
-                call.tag.fail(Overrun(f"{call.method} cannot be answered: the inbox is full, {who} stands still"))
-        self.sender.wake()
-
-    def report_stuck(self, method: str, handler: str, seconds: float) -> None:
-        """An answer waits behind a handler that seems to wait for it."""
-        text = (
-            f"the answer to {method} has waited {seconds:g} s for handler {handler} to return; if that waits for "
-            "the answer in another task, call with ordered=False"
-        )
-        self.report(Overrun(text), f"handler {handler}", None)
-
     @property
     def host_works(self) -> bool:
         """Whether something that was read is still being handled, or waits for that."""
@@ -570,7 +592,12 @@ class Connection:
         return msgspec.structs.replace(self.engine.stats(), unhandled=unhandled)
 
     def report(self, error: BaseException, context: str, event: Event | None) -> None:
-        """An error that has no caller: to ``on_error``, else to the log. The payload of ``event`` is not part of it."""
+        """An error that has no caller: to ``on_error``, else to the log. The payload of ``event`` is not part of it.
+        That a handler could not go on because the connection ended is no error.
+        """
+        if isinstance(error, ConnectionClosed) and self.is_closed:
+            logger.debug("%s ended with the connection: %s", context, error)
+            return
         if self._on_error is not None:
             try:
                 self._on_error(error, context)
@@ -644,49 +671,6 @@ class Connection:
     def __repr__(self) -> str:
         state = "closed" if self._reason is not None else "closing" if self.is_closed else "open"
         return f"<Connection {self.engine.role} {state}>"
-
-
-class _Pull:
-    """``async for event in conn``. Leaving the loop in the middle leaves nothing behind."""
-
-    __slots__ = ("_conn",)
-
-    def __init__(self, conn: Connection) -> None:
-        self._conn = conn
-
-    def __aiter__(self) -> _Pull:
-        return self
-
-    async def __anext__(self) -> Event:
-        event = await self._conn.pull()
-        if event is None:
-            raise StopAsyncIteration
-        return event
-
-
-class _Link:
-    """What the transport sees of a connection."""
-
-    __slots__ = ("_conn", "get_buffer")
-
-    def __init__(self, conn: Connection) -> None:
-        self._conn = conn
-        self.get_buffer = conn.engine.get_buffer
-
-    def buffer_updated(self, size: int) -> None:
-        self._conn.received(size)
-
-    def eof_received(self) -> None:
-        self._conn.ended()
-
-    def data_to_send(self) -> Sequence[bytes | memoryview]:
-        return self._conn.engine.data_to_send()
-
-    def data_sent(self, size: int) -> None:
-        self._conn.sent(size)
-
-    def connection_lost(self, error: BaseException | None) -> None:
-        self._conn.lost(error)
 
 
 def _time_out(pending: Pending, method: str, seconds: float) -> None:

@@ -278,13 +278,14 @@ class Engine:
         """Whether the inbox may grow to its hard cap for the time being."""
         return self._allowance >= self.inbox.hard
 
-    def host_stands_still(self, *, known: bool = False) -> None:
+    def host_stands_still(self, *, known: bool = False, unread: bool = False) -> None:
         """Grant the peer more room while an answer is owed: twice as much each time the host finished nothing since
-        the last, all of it at once when the running handler is ``known`` to wait for the peer.
+        the last, all of it at once when the running handler is ``known`` to wait for the peer. ``unread``: what the
+        host waits for is that the peer reads.
         """
         if known:
             self._allowance = self.inbox.hard
-        elif self._progress or not self.owed:
+        elif self._progress or not (self.owed or unread):
             self._progress = False
             self._allowance = 0
         else:

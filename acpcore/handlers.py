@@ -3,11 +3,15 @@
 from __future__ import annotations
 
 import inspect
-from collections.abc import Callable
-from typing import Any, Final, TypeVar
+from collections.abc import Callable, Mapping, Sequence
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from .errors import UsageError
-from .message import BadFrame, Event, FrameTooLarge, Response, TerminalBytes, Truncated
+from .message import BadFrame, Event, FrameTooLarge, Request, Response, TerminalBytes, Truncated
+from .negotiation import Welcome
+
+if TYPE_CHECKING:
+    from . import schema as s
 
 F = TypeVar("F", bound=Callable[..., Any])
 Decoder = Callable[[Any], Any]
@@ -74,6 +78,30 @@ class Handlers:
             return function
 
         return register
+
+    def initialize(
+        self,
+        info: s.Implementation,
+        capabilities: s.AgentCapabilities | None = None,
+        *,
+        auth_methods: Sequence[s.AuthMethod] = (),
+        others: Mapping[int, Callable[[Request], Any]] | None = None,
+    ) -> None:
+        """Answer ``initialize`` as an agent: who it is, what it can do, how to log in. From then on the connection
+        knows the rules.
+
+        It is answered in version 2, unless the client asks for one of ``others``: their functions get the request and
+        return the result. A client that does not declare ``auth.terminal`` or the position encoding is not offered
+        it.
+        https://agentclientprotocol.com/protocol/v2/draft/initialization
+        """
+        self._register(
+            "initialize",
+            Welcome(info, capabilities, auth_methods, others or {}, self._profile),
+            None,
+            request=True,
+            notification=False,
+        )
 
     def _register(
         self, what: Any, function: Callable[..., Any], decode: Decoder | None, *, request: bool, notification: bool

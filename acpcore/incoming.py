@@ -86,6 +86,8 @@ class Incoming:
         if isinstance(event, Response):
             self._take_response(event)
             return
+        if self._conn.negotiation.guarding and isinstance(event, (Message, Group)) and self._refused(event):
+            return
         if isinstance(event, Message):
             event.conn = self._conn
             if event.method == m.CANCEL_METHOD and self._take_cancel(event):
@@ -101,6 +103,18 @@ class Incoming:
                 self._take(part)
         else:
             self.sessions.put(event)
+
+    def _refused(self, event: Message | Group) -> bool:
+        """What the peer may not send is answered, if it is a request, reported, and goes no further."""
+        refusal = self._conn.negotiation.refusal(event)
+        if refusal is None:
+            return False
+        code, text = refusal
+        self._conn.done(event)
+        if isinstance(event, Request):
+            self._conn.answer_later(event, code, text)
+        self._conn.report(ProtocolError(text), "a message of the peer", event)
+        return True
 
     def _tailed(self, tails: Tails, event: Event) -> bool:
         """Output of a terminal whose view may miss some of it leaves the inbox at once."""
@@ -133,7 +147,7 @@ class Incoming:
             return
         pending, call.tag = call.tag, None
         if call.method == "initialize" and event.raw_result is not None:
-            self._conn.note_version(m.agreed_version(event.line))
+            self._conn.negotiation.note(m.agreed_version(event.line))
         if self.runner is None:
             _deliver(pending, event)
             self.events.mark(event.marker())

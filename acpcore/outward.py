@@ -62,6 +62,17 @@ class Outward:
         if session_id is not None and self.stages:
             for move_out in self.stages.pop(session_id, ()):
                 move_out()
+        self._push(line)
+
+    def push_held(self, line: bytes, session_id: str, move_out: Callable[[], None]) -> None:
+        """Admit what ``move_out`` held back: what was held back before it goes first, what came later stays."""
+        waiting = self.stages.get(session_id, ())
+        while waiting and move_out in waiting and waiting[0] != move_out:
+            waiting[0]()
+        self.let_go(session_id, move_out)
+        self._push(line)
+
+    def _push(self, line: bytes) -> None:
         self.frames += 1
         self.outbox.push(line)
         self.observe("out", line, None)

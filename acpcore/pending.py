@@ -4,12 +4,21 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Callable
-from typing import Any
+from typing import Any, TypedDict
 
 from .errors import AcpError, ProtocolError, RemoteError, RequestCancelled
 from .message import REQUEST_CANCELLED, Call, Response
 
 Decoder = Callable[[Any], Any]
+
+
+class CallOptions(TypedDict, total=False):
+    """Options of a call, for type checkers; ``Connection.request`` says what they mean."""
+
+    timeout: float | None
+    ordered: bool
+    on_result: Callable[[Any], None] | None
+    bulk: bool
 
 
 class Pending:

@@ -7,10 +7,13 @@ from __future__ import annotations
 import asyncio
 from collections import deque
 from collections.abc import Callable
-from typing import Final
+from typing import TYPE_CHECKING, Final
 
 from .errors import UsageError
 from .message import Event, Group, Notification, Request, Response, TerminalBytes, Updates
+
+if TYPE_CHECKING:
+    from .connection import Connection
 
 _MARKERS: Final = 65536  # answers to own calls that are marked while nobody pulls
 
@@ -140,3 +143,21 @@ class EventQueue:
         self.finish_handed()
         while self._events:
             self._done(self._events.popleft())
+
+
+class Pulling:
+    """``async for event in conn``. Leaving the loop in the middle leaves nothing behind."""
+
+    __slots__ = ("_conn",)
+
+    def __init__(self, conn: Connection) -> None:
+        self._conn = conn
+
+    def __aiter__(self) -> Pulling:
+        return self
+
+    async def __anext__(self) -> Event:
+        event = await self._conn.pull()
+        if event is None:
+            raise StopAsyncIteration
+        return event

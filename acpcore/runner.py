@@ -9,26 +9,28 @@ from __future__ import annotations
 import asyncio
 import inspect
 import time
-from collections.abc import Callable
+from collections.abc import Awaitable, Callable
 from contextvars import ContextVar
-from typing import TYPE_CHECKING, Any, Final
+from typing import TYPE_CHECKING, Any, Final, TypeVar
 
 from . import message as m
 from .dispatch import Entry, Kind, Scheduler
-from .errors import AcpError, InvalidParams, RemoteError
+from .errors import AcpError, InvalidParams, Overrun, RemoteError
 from .handlers import Handler, Handlers
 from .message import Event, Message, Notification, Request, Response, TerminalBytes, Updates
 
 if TYPE_CHECKING:
     from .connection import Connection
 
+T = TypeVar("T")
+
 SLICE: Final = 0.005  # seconds of dispatch after which the loop gets its turn
 
 
 class Run:
-    """A handler that runs. ``active`` until it returned; ``waits`` counts its waits for the peer."""
+    """A handler that runs. ``active`` until it returned."""
 
-    __slots__ = ("active", "conn", "entry", "item", "name")
+    __slots__ = ("_doors", "active", "conn", "entry", "item", "name")
 
     def __init__(self, conn: Connection, name: str, item: Event, entry: Entry | None) -> None:
         self.conn = conn
@@ -36,6 +38,27 @@ class Run:
         self.item = item
         self.entry = entry
         self.active = True
+        self._doors: dict[asyncio.Future[Any], Overrun | None] = {}  # what it waits for, and why that was ended
+
+    async def at_door(self, waiting: Awaitable[T]) -> T:
+        """Wait at a door, unless that is ended."""
+        future = asyncio.ensure_future(waiting)
+        self._doors[future] = None
+        try:
+            return await future
+        except asyncio.CancelledError:
+            overrun = self._doors[future]
+            if overrun is None:
+                raise
+            raise overrun from None
+        finally:
+            del self._doors[future]
+
+    def interrupt(self, text: str) -> None:
+        """End its waits at doors: what waits there is not sent."""
+        for future in self._doors:
+            self._doors[future] = Overrun(text)
+            future.cancel()
 
 
 current_run: ContextVar[Run | None] = ContextVar("acpcore_handler", default=None)
@@ -432,6 +455,11 @@ class Runner:
     def handler_waits(self) -> bool:
         """Whether some notification handler is known to wait for the peer."""
         return any(entry.waits for entry in self._runs)
+
+    def interrupt(self, text: str) -> None:
+        """End the waits of notification handlers at doors: nothing else will."""
+        for run in list(self._runs.values()):
+            run.interrupt(text)
 
     def stuck_answers(self, now: float, seconds: float) -> list[tuple[Answer, str]]:
         """Answers that have waited longer than this behind a handler, with the handler's name."""

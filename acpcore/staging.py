@@ -144,6 +144,5 @@ class Stage:
 
     def _send(self, line: bytes) -> None:
         self._data.clear()
-        self._engine.outward.let_go(self._session_id, self._move_out)
-        self._engine.outward.push(line, self._session_id)
+        self._engine.outward.push_held(line, self._session_id, self._move_out)
         self._sender.wake()

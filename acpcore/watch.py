@@ -10,6 +10,9 @@ import asyncio
 import logging
 from typing import TYPE_CHECKING, Final
 
+from .errors import Overrun
+from .pending import Pending
+
 if TYPE_CHECKING:
     from .connection import Connection
 
@@ -29,6 +32,8 @@ class Watch:
         self._stopped = False
         self._inbox_since: float | None = None
         self._inbox_used = -1
+        self._inbox_sent = -1
+        self._looked_sent = -1
         self._outbox_since: float | None = None
         self._outbox_sent = -1
         self._told: set[int] = set()
@@ -74,22 +79,51 @@ class Watch:
 
     def _look_at_inbox(self, now: float) -> bool:
         engine = self._conn.engine
+        runner = self._conn.runner
+        unread = self._peer_takes_nothing()
         if not engine.inbox_shut:
             self._inbox_since = None
-            return bool(self._conn.runner is not None and self._conn.runner.waiting_answers)
-        if not engine.owed:
+            return bool(runner is not None and runner.waiting_answers)
+        if not engine.owed and not unread:
             self._inbox_since = None
             return True
-        runner = self._conn.runner
-        engine.host_stands_still(known=runner is not None and runner.handler_waits)
+        engine.host_stands_still(known=runner is not None and runner.handler_waits, unread=unread)
         self._conn.regulate()
-        if not engine.inbox_full or engine.finished != self._inbox_used:
+        if self._inbox_since is None or not engine.inbox_full or engine.finished != self._inbox_used:
             self._inbox_used = engine.finished
+            self._inbox_sent = engine.outbox.sent
             self._inbox_since = now
-        elif self._inbox_since is not None and now - self._inbox_since >= engine.limits.stall_timeout:
-            self._inbox_since = None
-            self._conn.fail_stalled([] if runner is None else runner.busy_handlers())
+        elif now - self._inbox_since >= engine.limits.stall_timeout:
+            self._inbox_since = now  # whoever calls again has as much patience
+            names = [] if runner is None else runner.busy_handlers()
+            self._fail_stalled(names, unread and self._inbox_sent == engine.outbox.sent)
         return True
+
+    def _peer_takes_nothing(self) -> bool:
+        """Whether somebody waits at the bulk door and nothing has left since the last look: perhaps each side waits
+        for the other to read, and who reads ends that.
+        """
+        before, self._looked_sent = self._looked_sent, self._conn.engine.outbox.sent
+        return len(self._conn.sender.bulk) > 0 and before == self._looked_sent
+
+    def _fail_stalled(self, names: list[str], doors: bool) -> None:
+        """The inbox stood full for too long: the calls that wait fail, and the text names who stands still. With
+        ``doors`` so do handlers that wait at the bulk door (of a host that pulls: whoever waits there), since the
+        peer does not read either.
+        """
+        conn = self._conn
+        who = ", ".join(names) or "the host (nothing is pulled)"
+        for call in conn.engine.pending_calls:
+            conn.engine.cancel(call)
+            if isinstance(call.tag, Pending):
+                call.tag.fail(Overrun(f"{call.method} cannot be answered: the inbox is full, {who} stands still"))
+        if doors:
+            text = f"no update can be sent: the peer does not read, the inbox is full, {who} stands still"
+            if conn.runner is not None:
+                conn.runner.interrupt(text)
+            else:
+                conn.sender.bulk.fail(lambda: Overrun(text))
+        conn.sender.wake()
 
     # --- the outbox is full: the peer asks and does not read
 
@@ -115,5 +149,13 @@ class Watch:
         for answer, name in runner.stuck_answers(now, STUCK):
             if id(answer) not in self._told:
                 self._told.add(id(answer))
-                self._conn.report_stuck(answer.name, name, STUCK)
+                self._report_stuck(answer.name, name)
         return True
+
+    def _report_stuck(self, method: str, handler: str) -> None:
+        """An answer waits behind a handler that seems to wait for it."""
+        text = (
+            f"the answer to {method} has waited {STUCK:g} s for handler {handler} to return; if that waits for "
+            "the answer in another task, call with ordered=False"
+        )
+        self._conn.report(Overrun(text), f"handler {handler}", None)

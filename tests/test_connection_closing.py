@@ -218,6 +218,18 @@ async def test_pulled_requests_may_be_answered_after_the_end_of_input() -> None:
 
 
 @on_both_loops
+async def test_pulled_requests_that_cannot_be_answered_do_not_hold_up_the_end_at_all() -> None:
+    async with with_peer(role="agent", grace=3600) as (conn, peer):
+        peer.send(request(1, "r"))
+        peer.end()
+        await turns()
+        assert not conn.transport.outcome.error  # type: ignore[attr-defined]
+        peer.transport.abort()
+        assert conn.try_notify("n")  # into a broken pipe
+        assert (await within(conn.closed)).reason.startswith("end of input")
+
+
+@on_both_loops
 async def test_pulled_requests_that_nobody_answers_do_not_hold_up_the_end_for_ever() -> None:
     async with with_peer(role="agent", grace=0.05) as (conn, peer):
         peer.send(request(1, "r"))
@@ -406,6 +418,27 @@ async def test_closing_in_a_synchronous_handler_ends_what_follows() -> None:
     async with with_peer(handlers) as (conn, peer):
         peer.send(*(notification("n", n=n) for n in range(3)))
         assert (await within(conn.closed)).reason == "enough"
+
+
+@pytest.mark.parametrize("first", [request(1, "r"), notification("r")], ids=["request", "notification"])
+@on_both_loops
+async def test_closing_before_a_coroutine_that_was_returned_could_begin(first: Any) -> None:
+    """It is closed in order: nobody is told that it was never awaited."""
+    handlers = Handlers()
+
+    async def never() -> None:
+        raise AssertionError
+
+    @handlers.on("r")
+    def serve(message: Any) -> Any:
+        message.conn.abort("enough")
+        return never()
+
+    async with with_peer(handlers, role="agent") as (conn, peer):
+        conn_tasks = conn.tasks
+        peer.send(first)
+        await within(conn.closed)
+        await until(lambda: not conn_tasks)
 
 
 @pytest.mark.parametrize("where", ["conn", "receive", "session"])

@@ -42,6 +42,7 @@ from acpcore import (
     TerminalBytes,
     UsageError,
     expand,
+    watch,
 )
 
 SMALL = Limits(
@@ -284,6 +285,7 @@ def test_partial_writes_never_cut_or_reorder(kind: str, steps: list[tuple[str, i
                     await turns(size % 5)
             await turns(2)
             await until(lambda: all(task.done() or waits_for_answer(task) for task in tasks))
+            await until(lambda: not (len(conn.sender.bulk) or conn.control_waits or conn.stats().outbox.used))
             await conn.flush()
             await until(lambda: len(peer.data) == conn.stats().bytes_out)
             lines = peer.rest()
@@ -459,8 +461,11 @@ async def test_an_answer_behind_twenty_thousand_updates_that_nobody_takes_return
 
 @pytest.mark.parametrize("how", ["a call", "a door"])
 @on_both_loops
-async def test_an_answer_behind_a_handler_that_is_known_to_wait_returns(how: str) -> None:
-    """It is asked for by the handler itself, or by another task while the handler stands at a door."""
+async def test_an_answer_behind_a_handler_that_is_known_to_wait_returns(
+    how: str, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    """At once. It is asked for by the handler itself, or by another task while the handler stands at a door."""
+    monkeypatch.setattr(watch, "TICK", 3600)
     handlers = Handlers()
     got: list[Any] = []
 
@@ -566,8 +571,9 @@ async def test_a_host_that_pulls_nothing_is_told_so() -> None:
 
 
 @on_both_loops
-async def test_a_handler_that_starts_to_wait_after_the_gate_shut() -> None:
-    """The watch runs already: the wait is seen all the same."""
+async def test_a_handler_that_starts_to_wait_after_the_gate_shut(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The watch runs already: the wait is seen all the same, at once."""
+    monkeypatch.setattr(watch, "TICK", 3600)
     handlers = Handlers()
     go_on = asyncio.Event()
     got: list[Any] = []

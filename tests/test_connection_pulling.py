@@ -63,6 +63,7 @@ async def test_events_come_in_wire_order_with_markers_for_answers() -> None:
         marker = events[1]
         assert isinstance(marker, Response) and marker.matched
         assert (marker.raw_result, marker.error, marker.line) == (None, None, b""), "the call has the payload"
+        assert marker.call is not None and marker.call.tag is None
         await turns()
 
 
@@ -86,7 +87,7 @@ async def test_answers_to_no_call_and_noise_count_until_they_are_pulled() -> Non
             *(result(f"nobody {n}", "x" * 100) for n in range(300)), *(b"noise " * 20 + b"\n" for _ in range(300))
         )
         await turns(200)
-        assert conn.stats().inbox.peak < 4000 + 4096 + LINE
+        assert conn.stats().bytes_in < 4000 + 4096 + LINE
         pulled = 0
         while pulled < 600:
             pulled += len(await within(conn.receive()))
@@ -197,6 +198,12 @@ async def test_a_pull_right_after_a_cancelled_one(how: str) -> None:
         got = await within(third)
         assert (got[0] if how == "receive" else got).method == "n"
         assert first.cancelled()
+        fourth = asyncio.ensure_future(pull())
+        await turns(2)
+        fourth.cancel()
+        peer.send(notification("m"))
+        got = await pull()  # at once: the cancelled one has not even noticed
+        assert (got[0] if how == "receive" else got).method == "m"
 
 
 @on_both_loops

@@ -15,6 +15,8 @@ from ends import LONG, Peer, notification, on_both_loops, request, result, turns
 from loops import LOOPS, new_loop
 
 from acpcore import Connection, ConnectionClosed, Handlers, Limits, Request, UsageError
+from acpcore.doors import WITHDRAWN
+from acpcore.threads import Posted
 from acpcore.transports.memory import memory_pair
 
 Cancelled = concurrent.futures.CancelledError
@@ -272,6 +274,55 @@ async def test_whatever_the_race_the_future_tells_whether_it_was_sent() -> None:
                 assert future.cancelled() is (name not in on_wire)
 
 
+def test_a_future_says_what_happened_at_the_moment_of_admission() -> None:
+    calls: list[int] = []
+    future = Posted()
+    assert future.cancel() and future.cancel()
+    assert future.guard(lambda: calls.append(1))() is WITHDRAWN and calls == []
+    future = Posted()
+    assert not future.guard(lambda: False)()
+    assert future.cancel(), "it was not admitted: it may still be withdrawn"
+    future = Posted()
+    told: list[bool] = []
+    canceller = threading.Thread(target=lambda: told.append(future.cancel()))
+
+    def admit() -> bool:
+        canceller.start()
+        time.sleep(0.02)  # time for a cancel that does not wait for us
+        assert told == []
+        return True
+
+    assert future.guard(admit)() is True
+    canceller.join()
+    assert told == [False] and not future.cancel() and not future.cancelled()
+
+
+@on_both_loops
+async def test_a_call_from_a_thread_is_not_taken_for_one_of_the_handler_that_let_it_go_first() -> None:
+    """It is posted while the loop stands still, and sent from inside a handler; its answer keeps its place."""
+    handlers = Handlers()
+    go_on = asyncio.Event()
+    calls: list[Any] = []
+
+    @handlers.on("n")
+    async def handle(message: Any) -> None:
+        conn = message.conn
+        thread = threading.Thread(target=lambda: calls.append(conn.threadsafe.request("q", {"sessionId": "a"})))
+        thread.start()
+        thread.join()
+        assert conn.try_notify("m")
+        await go_on.wait()
+
+    async with with_peer(handlers) as (_, peer):
+        peer.send(notification("n", sessionId="a"))
+        await peer.answer()
+        assert (await peer.line())["method"] == "m"
+        await turns()
+        assert not calls[0].done()
+        go_on.set()
+        await until(lambda: calls[0].done())
+
+
 @on_both_loops
 async def test_an_answer_cancelled_at_the_door_leaves_the_request_to_others() -> None:
     handlers = Handlers()
@@ -338,9 +389,11 @@ async def test_flush_from_a_thread_waits_for_what_that_thread_sent() -> None:
         future = await in_thread(send)
         await turns(50)
         assert not future.done()
+        frames: list[int] = []
+        future.add_done_callback(lambda _: frames.append(conn.stats().frames_out))
         peer.read_on()
         await in_thread(lambda: future.result(LONG))
-        assert conn.stats().frames_out == 5 and conn.stats().outbox.used == 0
+        assert frames == [5]
         await peer.lines(5)
 
 

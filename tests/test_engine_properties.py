@@ -276,9 +276,11 @@ class Conversation(RuleBasedStateMachine):
         self.peer_ends()
         assert self.calls == {}
         while self.requests:
-            while not self.requests[0].reply():
+            if self.requests[0].reply():
+                del self.requests[0]
+            else:
+                assert self.engine.want_write, "an answer waits for room that nothing can make"
                 self.write(10_000)
-            del self.requests[0]
         while self.engine.want_write:
             self.write(10_000)
         stats = self.engine.stats()
@@ -299,4 +301,4 @@ class Conversation(RuleBasedStateMachine):
 
 
 TestConversation = Conversation.TestCase
-TestConversation.settings = settings(max_examples=settings().max_examples // 3)
+TestConversation.settings = settings(max_examples=max(100, settings().max_examples // 3))

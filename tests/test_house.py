@@ -41,7 +41,8 @@ ARROWS = {
 # Modules that belong to a room: what it may import, they may, and they may import each other.
 BELONGS_TO = {
     **dict.fromkeys(["batch", "ledger", "outward", "reader"], "engine"),
-    **dict.fromkeys(["doors", "ending", "handlers", "incoming", "observing", "opening", "pending"], "connection"),
+    **dict.fromkeys(["doors", "ending", "handlers", "incoming", "link", "observing"], "connection"),
+    **dict.fromkeys(["negotiation", "opening", "pending"], "connection"),
     **dict.fromkeys(["pull", "runner", "sending", "sessions", "staging", "tails", "threads", "watch"], "connection"),
     **dict.fromkeys(["ring", "terminal_buffer"], "terminal"),
     **dict.fromkeys(["session_bounds", "session_entries", "session_feed", "session_store"], "session"),

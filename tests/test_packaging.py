@@ -22,7 +22,7 @@ from test_house import ROOT, tracked
 pytestmark = pytest.mark.slow
 
 FREE_THREADED = bool(sysconfig.get_config_var("Py_GIL_DISABLED"))
-NEEDS_THE_TREE = {"test_house.py", "test_packaging.py", "test_readme.py"}
+NEEDS_THE_TREE = {"test_house.py", "test_packaging.py", "test_readme.py", "test_schema_files.py"}
 # What a wheel can get wrong: the extension, the package data, the entry point. All tests are for the full run.
 QUICK = ("test_cases.py", "test_captures.py", "test_message.py", "test_flow.py", "test_dispatch.py", "test_vectors.py")
 QUICK += (
@@ -85,7 +85,7 @@ def installed(dist: Dist, tmp_path_factory: pytest.TempPathFactory) -> Path:
 def outside(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A folder with the tests and their settings, and without the package."""
     tests = [path for path in tracked(ROOT) if path.parts[0] == "tests" and path.name not in NEEDS_THE_TREE]
-    folder = copy([*tests, Path("pyproject.toml")], tmp_path_factory.mktemp("outside"))
+    folder = copy([*tests, Path("pyproject.toml"), Path("docs/schema.md")], tmp_path_factory.mktemp("outside"))
     peers = ROOT / "tests" / "interop" / "node_modules"
     if peers.is_dir():
         (folder / "tests" / "interop" / "node_modules").symlink_to(peers)

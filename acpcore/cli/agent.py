@@ -17,8 +17,6 @@ from ..schema import (
     CloseSessionRequest,
     CloseSessionResponse,
     Implementation,
-    InitializeRequest,
-    InitializeResponse,
     ListSessionsRequest,
     ListSessionsResponse,
     NewSessionRequest,
@@ -30,11 +28,12 @@ from ..schema import (
     ResumeSessionResponse,
     SessionCapabilities,
     SessionInfo,
+    later,
 )
 from .conversation import Session
 from .turn import Turn
 
-PROTOCOL_VERSION: Final = 2
+_INFO: Final = Implementation(name="acpcore-agent", title="acpcore example agent", version=__version__)
 _GRACE: Final = 2.0  # seconds for what still runs when the client is gone
 
 
@@ -48,22 +47,14 @@ class ExampleAgent:
         self._register()
 
     def _register(self) -> None:
+        self.handlers.initialize(_INFO, AgentCapabilities(session=SessionCapabilities()))
         on = self.handlers.on
-        on(InitializeRequest)(self._initialize)
         on(NewSessionRequest)(self._new)
         on(ListSessionsRequest)(self._list)
         on(ResumeSessionRequest)(self._resume)
         on(CloseSessionRequest)(self._close)
         on(PromptRequest)(self._prompt)
         on(CancelSessionNotification)(self._cancel)
-
-    def _initialize(self, request: Any) -> InitializeResponse:
-        request.conn.protocol_version = PROTOCOL_VERSION
-        return InitializeResponse(
-            protocol_version=PROTOCOL_VERSION,
-            info=Implementation(name="acpcore-agent", title="acpcore example agent", version=__version__),
-            capabilities=AgentCapabilities(session=SessionCapabilities()),
-        )
 
     # --- sessions
 
@@ -104,7 +95,8 @@ class ExampleAgent:
     # --- turns
 
     def _prompt(self, request: Any) -> PromptResponse:
-        """A prompt is answered when it is accepted; the turn goes on beside it.
+        """A prompt is answered when it is accepted; the turn goes on beside it. The answer names the message it became,
+        which later drafts require and this one ignores.
 
         https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle
         """
@@ -115,7 +107,7 @@ class ExampleAgent:
         session.title = session.title or turn.title
         self._turns[session.session_id] = turn
         session.turn = request.conn.start(turn.run(), name=f"turn in {session.session_id}")
-        return PromptResponse()
+        return later.PromptResponse(message_id=turn.message_id)
 
     def _cancel(self, notification: Any) -> None:
         self._stop(notification.params.session_id)

@@ -32,6 +32,13 @@ class Role(str, Enum):
     agent = "agent"
 
 
+class Stdio(str, Enum):
+    """What an agent's stdin and stdout are."""
+
+    pipe = "pipe"
+    socketpair = "socketpair"
+
+
 def _show_version(wanted: bool) -> None:
     if wanted:
         typer.echo(f"acpcore {__version__}")
@@ -56,6 +63,13 @@ def stream(
         typer.Option(metavar="CMD", help="An agent that speaks ACP v2; acpcore's own if not given."),
     ] = None,
     json: Annotated[bool, typer.Option("--json", help="Print the summary as one line of JSON on stderr.")] = False,
+    stdio: Annotated[
+        Stdio, typer.Option(help="What the agent is spoken to over; not every agent accepts a socketpair.")
+    ] = Stdio.pipe,
+    pipe_size: Annotated[
+        int | None,
+        typer.Option(metavar="BYTES", min=1, max=0x7FFFFFFF, help="Ask the system to buffer so much each way."),
+    ] = None,
 ) -> None:
     """Run COMMAND in an agent's terminal and write its bytes to stdout, unchanged, as they come.
 
@@ -67,7 +81,8 @@ def stream(
     """
     from .stream import Options, main
 
-    raise typer.Exit(main(Options(command=command, agent=_split(agent), pty=pty, json=json)))
+    options = Options(command=command, agent=_split(agent), pty=pty, json=json, stdio=stdio.value, pipe_size=pipe_size)
+    raise typer.Exit(main(options))
 
 
 def _split(agent: str | None) -> list[str] | None:

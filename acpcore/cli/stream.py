@@ -10,7 +10,7 @@ import signal
 import sys
 from collections.abc import Awaitable, Callable, Sequence
 from functools import partial
-from typing import Any, Final
+from typing import Any, Final, Literal
 
 import msgspec
 
@@ -30,9 +30,7 @@ from ..schema import (
     AgentMessageChunk,
     CancelledPermissionOutcome,
     CancelSessionNotification,
-    ClientCapabilities,
     Implementation,
-    InitializeRequest,
     NewSessionRequest,
     PromptRequest,
     RequestPermissionRequest,
@@ -57,12 +55,16 @@ _WORDS: Final = 2000  # characters of what it says that are shown when it runs n
 
 
 class Options(msgspec.Struct, frozen=True, kw_only=True):
-    """``command``: program and arguments. ``agent``: the agent's, or ``None`` for acpcore's own."""
+    """``command``: program and arguments. ``agent``: the agent's, or ``None`` for acpcore's own. ``stdio`` and
+    ``pipe_size`` (bytes): how the agent is spoken to, as for ``spawn``.
+    """
 
     command: Sequence[str]
     agent: Sequence[str] | None = None
     pty: bool = False
     json: bool = False
+    stdio: Literal["pipe", "socketpair"] = "pipe"
+    pipe_size: int | None = None
 
 
 class Failed(Exception):
@@ -118,8 +120,15 @@ class Stream:
         handlers.on(TerminalBytes)(self._on_bytes)
         handlers.on(UpdateSessionNotification)(self._on_update)
         handlers.on(RequestPermissionRequest)(self._on_permission)
-        agent = self._options.agent or own_agent()
-        return spawn(agent, handlers, exit_timeout=3.0, on_error=_warn)
+        options = self._options
+        return spawn(
+            options.agent or own_agent(),
+            handlers,
+            stdio=options.stdio,
+            pipe_size=options.pipe_size,
+            exit_timeout=3.0,
+            on_error=_warn,
+        )
 
     async def _converse(self) -> None:
         try:
@@ -142,11 +151,7 @@ class Stream:
     async def _begin(self) -> None:
         """https://agentclientprotocol.com/protocol/v2/draft/initialization"""
         info = Implementation(name="acpcore-stream", title="acpcore stream", version=__version__)
-        hello = InitializeRequest(protocol_version=2, info=info, capabilities=ClientCapabilities())
-        answer = await self._conn.request(hello, timeout=_START_TIMEOUT)
-        if answer.protocol_version != 2:
-            raise Failed(f"the agent speaks version {answer.protocol_version} of the protocol, not 2")
-        self._conn.protocol_version = 2
+        await self._conn.initialize(info, timeout=_START_TIMEOUT)
         session = await self._conn.request(NewSessionRequest(cwd=os.getcwd()), timeout=_START_TIMEOUT)
         self._session_id = session.session_id
 

@@ -85,13 +85,14 @@ def _convert(name: str, value: Any, kind: Any) -> Any:
 
 
 class Turn:
-    """Runs one task in a session. :meth:`cancel` may come at any time."""
+    """Runs one task in a session. :meth:`cancel` may come at any time. ``message_id`` is the prompt's."""
 
     def __init__(self, conn: Connection, session: Session, prompt: PromptRequest) -> None:
         self._conn = conn
         self._session = session
         self._prompt = prompt
         self._task = read_task(prompt)
+        self.message_id = session.new_id("message")  # of the prompt as a message of the session
         self._cancelled = False
         self._question: asyncio.Task[bool] | None = None
         self._command: Command | None = None
@@ -116,7 +117,7 @@ class Turn:
         """The whole turn. Whatever goes wrong in it, the client hears that it is over."""
         reason = "_error"
         try:
-            await self._tell(UserMessage(message_id=self._session.new_id("message"), content=self._prompt.prompt))
+            await self._tell(UserMessage(message_id=self.message_id, content=self._prompt.prompt))
             await self._tell(StateUpdate(state="running"))
             reason = await self._work()
         finally:

@@ -124,7 +124,8 @@ def main(mode: str) -> None:
         if method == "initialize":
             version = 1 if mode == "old" else 2
             info = {"name": "odd", "version": "1"}
-            send({"id": message["id"], "result": {"protocolVersion": version, "info": info, "capabilities": {}}})
+            result = {"protocolVersion": version, "info": info, "capabilities": {"session": {}}}
+            send({"id": message["id"], "result": result})
         elif method == "session/new":
             send({"id": message["id"], "result": {"sessionId": SESSION}})
             state("idle")

@@ -49,7 +49,7 @@ def test_what_an_agent_does_wrong_is_told_and_harms_nothing() -> None:
         ("sh -c 'echo it is broken >&2; exit 3'", "exit code 3; stderr: it is broken"),
         ("sh -c 'read line; kill -9 $$'", "signal SIGKILL"),
         ("cat", "Method not found"),
-        (odd("old"), "the agent speaks version 1 of the protocol, not 2"),
+        (odd("old"), "the agent speaks protocol version 1, this client offered 2"),
         (odd("refused"), "Log in first (-32000)"),
         (odd("talk"), "the agent ran nothing: it stopped with end_turn\n  I would rather not."),
     ],

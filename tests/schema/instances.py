@@ -25,6 +25,15 @@ ANY = st.recursive(
     max_leaves=4,
 )
 OBJECT = st.dictionaries(NAMES, ANY, max_size=2)
+#: Definitions that only exist as a part of a union's objects; their types have the union's own members too.
+FOLDED = {
+    "ElicitationFormMode": ("CreateElicitationRequest", "mode", "form"),
+    "ElicitationUrlMode": ("CreateElicitationRequest", "mode", "url"),
+    "SessionConfigSelect": ("SessionConfigOption", "type", "select"),
+    "SessionConfigBoolean": ("SessionConfigOption", "type", "boolean"),
+}
+#: The defaults that are neither null nor empty.
+DEFAULTS = {"secret": True, "optional": False, "type": "object"}
 #: Leaves of a type that can be told from any other value: what unknown members are made of.
 BASE64 = st.binary(max_size=9).map(lambda data: base64.b64encode(data).decode())
 
@@ -115,6 +124,35 @@ def merged(parts: tuple[dict[str, Any], ...]) -> dict[str, Any]:
 
 def text_of(instance: Any) -> bytes:
     return json.dumps(instance, ensure_ascii=False).encode()
+
+
+def whole_name(name: str) -> str:
+    """The definition to decode instances of ``name`` as: some only exist as a part of a union's objects."""
+    return FOLDED[name][0] if name in FOLDED else name
+
+
+def whole(maker: Instances, name: str) -> st.SearchStrategy[Any]:
+    """Instances of ``whole_name(name)`` that have ``name`` in them."""
+    if name not in FOLDED:
+        return maker.of(name)
+    union, tag, value = FOLDED[name]
+    return maker.of(union).filter(lambda instance: instance[tag] == value)
+
+
+def says_nothing(name: str, value: Any) -> bool:
+    return (
+        value is None
+        or value == []
+        or value == {}
+        or (name in DEFAULTS and value == DEFAULTS[name] and type(value) is type(DEFAULTS[name]))
+    )
+
+
+def untagged(back: Any, instance: Any, value: Any) -> Any:
+    """A class of a union writes its tags, also where its definition stands alone and has none."""
+    tag = getattr(getattr(value, "__struct_config__", None), "tag_field", None)
+    added = {tag, "state"} - instance.keys() if tag else set()
+    return {name: member for name, member in back.items() if name not in added} if added else back
 
 
 class Least:

@@ -57,7 +57,7 @@ def test_users_code_type_checks(checker: str) -> None:
         )
     command = {
         "mypy": ["mypy", "--strict", "--python-version", "3.10", "--follow-imports=silent"],
-        "pyright": ["pyright"],
+        "pyright": ["pyright", "--pythonpath", sys.executable],
     }[checker]
     done = subprocess.run(
         [sys.executable, "-m", *command, str(EXAMPLE)], cwd=alpha2.ROOT, capture_output=True, text=True

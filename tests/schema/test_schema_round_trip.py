@@ -12,7 +12,6 @@ import instances
 import jsonschema_rs
 import pytest
 from hypothesis import HealthCheck, given, settings
-from hypothesis import strategies as st
 
 from acpcore import schema
 from acpcore.schema import v2
@@ -23,15 +22,6 @@ FEW = settings(
 )
 
 
-# Definitions that only exist as a part of a union's objects; their types have the union's own members too.
-FOLDED = {
-    "ElicitationFormMode": ("CreateElicitationRequest", "mode", "form"),
-    "ElicitationUrlMode": ("CreateElicitationRequest", "mode", "url"),
-    "SessionConfigSelect": ("SessionConfigOption", "type", "select"),
-    "SessionConfigBoolean": ("SessionConfigOption", "type", "boolean"),
-}
-
-
 def names(of_methods: bool = False) -> list[str]:
     """Without the file there is one case, which says so."""
     if not alpha2.is_there():
@@ -39,29 +29,9 @@ def names(of_methods: bool = False) -> list[str]:
     return [name for name, found in alpha2.definitions().items() if not of_methods or "x-method" in found]
 
 
-def instances_of(name: str, extra: bool) -> st.SearchStrategy[Any]:
-    if name not in FOLDED:
-        return maker(extra).of(name)
-    union, tag, value = FOLDED[name]
-    return maker(extra).of(union).filter(lambda instance: instance[tag] == value)
-
-
 @cache
 def maker(extra: bool) -> instances.Instances:
     return instances.Instances(alpha2.definitions(), extra)
-
-
-#: The defaults that are neither null nor empty.
-DEFAULTS = {"secret": True, "optional": False, "type": "object"}
-
-
-def says_nothing(name: str, value: Any) -> bool:
-    return (
-        value is None
-        or value == []
-        or value == {}
-        or (name in DEFAULTS and value == DEFAULTS[name] and type(value) is type(DEFAULTS[name]))
-    )
 
 
 def same(sent: Any, back: Any) -> bool:
@@ -71,19 +41,12 @@ def same(sent: Any, back: Any) -> bool:
         return all(
             same(sent[name], back[name])
             if name in sent and name in back
-            else says_nothing(name, sent.get(name, back.get(name)))
+            else instances.says_nothing(name, sent.get(name, back.get(name)))
             for name in names
         )
     if isinstance(sent, list) and isinstance(back, list):
         return len(sent) == len(back) and all(map(same, sent, back))
     return sent == back and (type(sent) is type(back) or (is_number(sent) and is_number(back)))
-
-
-def untagged(back: Any, instance: Any, value: Any) -> Any:
-    """A class of a union writes its tags, also where its definition stands alone and has none."""
-    tag = getattr(getattr(value, "__struct_config__", None), "tag_field", None)
-    added = {tag, "state"} - instance.keys() if tag else set()
-    return {name: member for name, member in back.items() if name not in added} if added else back
 
 
 def is_number(value: Any) -> bool:
@@ -93,12 +56,12 @@ def is_number(value: Any) -> bool:
 @pytest.mark.parametrize("name", names())
 def test_round_trip(name: str) -> None:
     definitions = alpha2.definitions()
-    root = FOLDED.get(name, (name,))[0]
+    root = instances.whole_name(name)
     valid = jsonschema_rs.validator_for({"$ref": f"#/$defs/{root}", "$defs": definitions})
     kind = getattr(v2, name)
 
     @FEW
-    @given(instance=instances_of(name, extra=False))
+    @given(instance=instances.whole(maker(extra=False), name))
     def check(instance: Any) -> None:
         assert valid.is_valid(instance)
         text = instances.text_of(instance)
@@ -106,7 +69,7 @@ def test_round_trip(name: str) -> None:
         value = schema.decode(kind, text, on_dropped=lambda *what: dropped.append(what))
         assert not dropped
         back = schema.encode(value)
-        assert same(instance, untagged(json.loads(back), instance, value)), (text, back)
+        assert same(instance, instances.untagged(json.loads(back), instance, value)), (text, back)
         valid.validate(json.loads(back))
         assert schema.encode(schema.decode(kind, back)) == back
         assert schema.encode(schema.decode(kind, text, profile=schema.STRICT)) == back
@@ -120,12 +83,12 @@ def test_unknown_members_are_kept_if_asked(name: str) -> None:
     kind = getattr(v2, name)
 
     @FEW
-    @given(instance=instances_of(name, extra=True))
+    @given(instance=instances.whole(maker(extra=True), name))
     def check(instance: Any) -> None:
         text = instances.text_of(instance)
         value = schema.decode(kind, text, keep_unknown=True)
         back = schema.encode(value, keep_unknown=True)
-        assert same(instance, untagged(json.loads(back), instance, value)), (text, back)
+        assert same(instance, instances.untagged(json.loads(back), instance, value)), (text, back)
         assert schema.encode(value) == schema.encode(schema.decode(kind, text))
 
     check()

@@ -3,29 +3,18 @@
 
 from __future__ import annotations
 
-from typing import TypeVar
+from typing import Any
 
 from typing_extensions import assert_never, assert_type
 
-from acpcore import schema
+from acpcore import Connection, Handlers, Notification, Request, schema
 from acpcore.schema import UNSET, InvalidParams, UnsetType, v2
 
-R = TypeVar("R")
-
-
-class Connection:
-    async def request(self, params: schema.Request[R]) -> R:
-        raise NotImplementedError
-
-    async def notify(self, params: schema.Notification) -> None:
-        raise NotImplementedError
+INFO = v2.Implementation(name="example", version="1")
 
 
 async def client(conn: Connection) -> None:
-    hello = await conn.request(
-        v2.InitializeRequest(protocol_version=2, info=v2.Implementation(name="editor", version="1"))
-    )
-    assert_type(hello, v2.InitializeResponse)
+    hello = await conn.initialize(INFO, v2.ClientCapabilities(position_encodings=["utf-8"]), timeout=5)
     if hello.capabilities.session is not None:
         session = await conn.request(
             v2.NewSessionRequest(cwd="/w", mcp_servers=[v2.McpServerStdio(name="m", command="/m")])
@@ -33,8 +22,48 @@ async def client(conn: Connection) -> None:
         assert_type(session, v2.NewSessionResponse)
         await conn.request(v2.PromptRequest(session_id=session.session_id, prompt=[v2.TextContent(text="hi")]))
         await conn.notify(v2.CancelSessionNotification(session_id=session.session_id))
-    set_ = await conn.request(v2.SetSessionConfigValueRequest(session_id="s", config_id="c", value="v"))
+    set_ = await conn.request(
+        v2.SetSessionConfigValueRequest(session_id="s", config_id="c", value="v"), timeout=5, ordered=False
+    )
     assert_type(set_, v2.SetSessionConfigOptionResponse)
+    raw: dict[str, Any] = await conn.request("_example/count", {"n": 1}, on_result=print)
+    listed: v2.ListSessionsResponse = await conn.request("session/list", result=v2.ListSessionsResponse)
+    assert listed.sessions or raw
+    if conn.rules is not None and conn.rules.forbids(v2.ListProvidersRequest()) is None:
+        assert_type(await conn.request(v2.ListProvidersRequest()), v2.ListProvidersResponse)
+
+
+def serving() -> Handlers:
+    handlers = Handlers(profile=schema.STRICT)
+    handlers.initialize(INFO, v2.AgentCapabilities(session=v2.SessionCapabilities()), others={1: lambda asked: {}})
+
+    @handlers.on(v2.PromptRequest)
+    async def prompt(request: Request) -> v2.PromptResponse:
+        params: v2.PromptRequest = request.params
+        request.conn.start(tell(request.conn, params), name="turn")
+        return v2.PromptResponse()
+
+    @handlers.on(v2.CancelSessionNotification)
+    def cancel(notification: Notification) -> None:
+        assert notification.session_id
+
+    @handlers.request("mcp/message", decode=lambda raw: schema.decode(v2.MessageMcpRequest, raw))
+    def message(request: Request) -> dict[str, Any]:
+        return {"id": request.id}
+
+    handlers.on(v2.NewSessionRequest)(opened)
+    return handlers
+
+
+def opened(request: Request) -> v2.NewSessionResponse:
+    return v2.NewSessionResponse(session_id=f"s-{request.id}")
+
+
+async def tell(conn: Connection, params: v2.PromptRequest) -> None:
+    update = v2.ToolCallUpdate(tool_call_id="c", title=None, status="completed", content=UNSET)
+    await conn.notify(v2.UpdateSessionNotification(session_id=params.session_id, update=update))
+    conn.try_notify(v2.UpdateSessionNotification(session_id=params.session_id, update=v2.IdleStateUpdate()))
+    await conn.notify("_example/done", {"session": params.session_id}, bulk=True)
 
 
 async def agent(conn: Connection) -> str | None:
