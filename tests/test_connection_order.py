@@ -270,9 +270,10 @@ async def test_requests_of_one_session_run_beside_each_other() -> None:
             assert (await peer.line())["id"] == ident
 
 
+@pytest.mark.parametrize("between", [True, False], ids=["an answer between", "nothing between"])
 @pytest.mark.parametrize("at", ["call", "door"])
 @on_both_loops
-async def test_a_request_starts_behind_a_handler_that_waits_for_the_peer(at: str) -> None:
+async def test_a_request_starts_behind_a_handler_that_waits_for_the_peer(at: str, between: bool) -> None:
     """Whatever the handler waits for may depend on that request (LOG 45)."""
     log: list[str] = []
     handlers = Handlers()
@@ -297,7 +298,7 @@ async def test_a_request_starts_behind_a_handler_that_waits_for_the_peer(at: str
         if at == "door":
             peer.stop_reading()
             await conn.notify("_t/fill", {"pad": "x" * 200}, bulk=True)
-        peer.send(n("1"), result(0), r(1, "request"))
+        peer.send(n("1"), *([result(0)] if between else []), r(1, "request"))
         if at == "call":
             [back, answer] = await peer.lines(2)
             assert back["method"] == "_t/back" and answer == result(1, {"served": 1})
@@ -308,6 +309,8 @@ async def test_a_request_starts_behind_a_handler_that_waits_for_the_peer(at: str
                 await turns(1)
             peer.read_on()
             assert [line.get("method") for line in await peer.lines(3)] == ["_t/fill", None, "_t/bulk"]
+        if not between:
+            peer.send(result(0))
         await within(other)
         assert log == ["request", "went on"]
 

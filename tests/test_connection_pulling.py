@@ -11,6 +11,7 @@ import pytest
 from ends import (
     cancel,
     encode,
+    error,
     notification,
     on_both_loops,
     request,
@@ -79,21 +80,30 @@ async def test_a_host_that_only_calls_needs_not_pull() -> None:
         assert len(await conn.receive(1000)) == 300
 
 
+UNASKED = {
+    "answers to no call": [encode(result(f"nobody {n}", "x" * 100)) for n in range(300)],
+    "errors to no call": [encode(error(None, -32600, "x" * 100)) for _ in range(300)],
+    "noise": [b"noise " * 20 + b"\n"] * 300,
+    "requests again": [encode(request(1, "r", pad="x" * 80))] * 301,
+    "notifications": [encode(notification("n", pad="x" * 80))] * 300,
+}
+
+
+@pytest.mark.parametrize("what", UNASKED)
 @on_both_loops
-async def test_answers_to_no_call_and_noise_count_until_they_are_pulled() -> None:
-    """Whatever a peer can send without being asked is bounded."""
+async def test_whatever_a_peer_can_send_without_being_asked_counts_until_it_is_pulled(what: str) -> None:
     async with with_peer(limits=Limits(inbox_low=1000, inbox_high=4000, read_size=4096)) as (conn, peer):
-        peer.send(
-            *(result(f"nobody {n}", "x" * 100) for n in range(300)), *(b"noise " * 20 + b"\n" for _ in range(300))
-        )
+        peer.send(*UNASKED[what])
         await turns(200)
         assert conn.stats().bytes_in < 4000 + 4096 + LINE
         pulled = 0
-        while pulled < 600:
+        while pulled < 300:
             pulled += len(await within(conn.receive()))
             assert conn.stats().inbox.peak < 4000 + 4096 + LINE
+        await conn.receive(max_wait=0)
         assert await conn.receive(max_wait=0) == []
         assert conn.stats().inbox.used == 0
+        conn.abort()
 
 
 @on_both_loops
