@@ -66,12 +66,13 @@ class Connection:
     ``role`` is ``"client"`` or ``"agent"``, ``limits`` the bounds, ``budget`` a bound shared with others,
     ``observer`` sees every line in both directions, ``on_error(error, context)`` gets what handlers raise (else the
     ``acpcore`` logger does), ``on_close(reason)`` is called once. ``grace`` (seconds) is what running handlers have
-    after the end of input. ``arrays``, ``salvage`` and ``answer_noise`` as for ``Engine``.
+    after the end of input. ``profile`` (see ``acpcore.schema``) says what is accepted: leniency and later drafts in
+    results, batches, ids (``Handlers`` have one for params). ``salvage`` and ``answer_noise`` as for ``Engine``.
 
-    Once both sides have said what they can do (:meth:`initialize`, ``Handlers.initialize``), own calls that the rules
-    forbid raise ``UsageError``; with ``gating="both"`` the peer's are answered with an error and reported; ``"off"``
-    lets everything pass. ``rules`` are these rules, ``protocol_version`` is the agreed one, ``peer`` what the other
-    side said; ``None`` before that.
+    Once both sides have said what they can do (:meth:`initialize`, ``Handlers.initialize``), own calls that the
+    rules forbid raise ``UsageError``; with ``gating="both"`` the peer's are answered with an error and reported;
+    ``"off"`` lets everything pass. ``rules`` are these rules, ``protocol_version`` is the agreed one, ``peer`` what
+    the other side said; ``None`` before that.
     """
 
     def __init__(
@@ -86,7 +87,7 @@ class Connection:
         on_error: OnError | None = None,
         on_close: Callable[[ConnectionClosed], None] | None = None,
         grace: float = 5.0,
-        arrays: bool = True,
+        profile: s.Profile | None = None,
         salvage: bool = False,
         answer_noise: bool | None = None,
         gating: Gating = "own",
@@ -95,7 +96,8 @@ class Connection:
             role,
             limits=limits,
             budget=budget,
-            arrays=arrays,
+            arrays=profile is None or profile.batches,
+            null_ids=profile is None or profile.null_ids,
             salvage=salvage,
             answer_noise=answer_noise,
             observer=None if observer is None else self._observe,
@@ -109,6 +111,7 @@ class Connection:
         self.negotiation = Negotiation(self, gating)
         self.tasks: set[asyncio.Task[Any]] = set()
         self._budget = budget
+        self._profile = profile
         self._opener = transport
         self._observer = observer
         self._on_error = on_error
@@ -168,8 +171,8 @@ class Connection:
         timeout: float | None = 30.0,
     ) -> s.InitializeResponse:
         """A client's first request: offer ``version``, say who this is and what it can do; nothing else can be sent
-        before the answer. Raises what :meth:`request` does; ``ProtocolError`` for another version or the wrong shape,
-        after which the connection is best closed.
+        before the answer. Raises what :meth:`request` does; ``ProtocolError`` for another version or the wrong
+        shape, after which the connection is best closed.
         https://agentclientprotocol.com/protocol/v2/draft/initialization
         """
         return await self.negotiation.ask(info, capabilities, version, timeout)
@@ -222,7 +225,7 @@ class Connection:
         """Send a request, or stand at the door; whoever has the ``Pending`` ends the call (:meth:`end_call`)."""
         loop = self.check()
         self._check_sending(answers=True)
-        method, params, decoder = call_parts(method, params, result)
+        method, params, decoder = call_parts(method, params, result, self._profile)
         if self.gate is not None:
             self.gate(method, params)
         run = self._own_run()

@@ -54,8 +54,9 @@ class Engine:
     """One end of a connection, without I/O.
 
     ``role`` decides two defaults: an agent answers noise with an error and reads on past the inbox's high mark, a
-    client does neither. ``arrays`` accepts JSON-RPC batches, ``salvage`` skips noise glued in front of a message on
-    its line, ``grouped`` joins neighbouring updates and terminal chunks into one event.
+    client does neither. ``arrays`` accepts JSON-RPC batches, ``null_ids`` requests whose id is ``null``, ``salvage``
+    skips noise glued in front of a message on its line, ``grouped`` joins neighbouring updates and terminal chunks
+    into one event.
     """
 
     def __init__(
@@ -66,6 +67,7 @@ class Engine:
         budget: Budget | None = None,
         clock: Clock = time.monotonic,
         arrays: bool = True,
+        null_ids: bool = True,
         answer_noise: bool | None = None,
         salvage: bool = False,
         grouped: bool = True,
@@ -89,6 +91,7 @@ class Engine:
             limits,
             answers_noise=role == "agent" if answer_noise is None else answer_noise,
             salvage=salvage,
+            null_ids=null_ids,
         )
         self.finished = 0  # bytes the host has finished with in all
         self._bytes_in = 0

@@ -90,10 +90,9 @@ class Handlers:
         """Answer ``initialize`` as an agent: who it is, what it can do, how to log in. From then on the connection
         knows the rules.
 
-        It is answered in version 2, unless the client asks for one of ``others``: their functions get the request and
-        return the result. A client that does not declare ``auth.terminal`` or the position encoding is not offered
-        it.
-        https://agentclientprotocol.com/protocol/v2/draft/initialization
+        It is answered in version 2, unless the client asks for one of ``others``: their functions get the request
+        and return the result. A client that does not declare ``auth.terminal`` or the position encoding is not
+        offered it. https://agentclientprotocol.com/protocol/v2/draft/initialization
         """
         self._register(
             "initialize",
@@ -128,12 +127,7 @@ class Handlers:
             self._notifications[name] = handler
 
     def _typed(self, type_: Any) -> Decoder:
-        from .schema import decode
-
-        if self._profile is None:
-            return lambda raw: decode(type_, raw)
-        profile = self._profile
-        return lambda raw: decode(type_, raw, profile=profile)
+        return _decoder(type_, self._profile)
 
     def for_request(self, method: str) -> Handler | None:
         """The handler of requests of this method."""
@@ -156,15 +150,15 @@ def method_of(type_: Any) -> Any:
     return method
 
 
-def call_parts(method: Any, params: Any, result: Any) -> tuple[str, Any, Decoder | None]:
+def call_parts(method: Any, params: Any, result: Any, profile: Any = None) -> tuple[str, Any, Decoder | None]:
     """Name, params and result decoder of a call."""
     if isinstance(method, str):
-        return method, params, None if result is None else _decoder(result)
+        return method, params, None if result is None else _decoder(result, profile)
     described = method_of(method)
     if params is not None:
         raise UsageError("a params struct is given alone")
     result = described.result if result is None else result
-    return described.name, method, None if result is None else _decoder(result)
+    return described.name, method, None if result is None else _decoder(result, profile)
 
 
 def notification_parts(method: Any, params: Any) -> tuple[str, Any]:
@@ -176,10 +170,12 @@ def notification_parts(method: Any, params: Any) -> tuple[str, Any]:
     return method_of(method).name, method
 
 
-def _decoder(type_: Any) -> Decoder:
+def _decoder(type_: Any, profile: Any) -> Decoder:
     from .schema import decode
 
-    return lambda raw: decode(type_, raw)
+    if profile is None:
+        return lambda raw: decode(type_, raw)
+    return lambda raw: decode(type_, raw, profile=profile)
 
 
 def _is_coroutine_function(function: Any) -> bool:

@@ -49,6 +49,7 @@ class Reader:
         *,
         answers_noise: bool,
         salvage: bool,
+        null_ids: bool,
     ) -> None:
         self._framer = framer
         self._ledger = ledger
@@ -57,6 +58,7 @@ class Reader:
         self._limits = limits
         self._answers_noise = answers_noise
         self._salvage = salvage
+        self._null_ids = null_ids
         self._names: dict[bytes, str] = {}
         self._skipping: tuple[FrameTooLarge, int] | None = None  # a line whose end may show its id, with its flags
         self.dropped_answers = 0
@@ -233,17 +235,21 @@ class Reader:
         request.answered = request.cancelled = request.started = False
         if ending:
             self._outward.observe("in", request.line, request)
+        if request.id is None and not self._null_ids:
+            self._refuse_id(request, "id", "An id must be a string or an integer", b"null", events)
+            return
         if not self._ledger.claim(request):
-            self._refuse_duplicate(request, events)
+            text = "The id belongs to a request that is not answered yet"
+            self._refuse_id(request, "duplicate_id", text, request.id_token, events)
             return
         if answers is not None:
             answers.expect()
         self._take_in(request, events)
 
-    def _refuse_duplicate(self, request: Request, events: list[Event]) -> None:
-        """An id is taken until it is answered: the second request with it never runs."""
+    def _refuse_id(self, request: Request, reason: str, text: str, token: bytes, events: list[Event]) -> None:
+        """A request that never runs: its id is taken until the earlier one is answered, or is no id here."""
         event = BadFrame(
-            "duplicate_id",
+            reason,
             request.offset,
             request.size,
             column=0,
@@ -252,8 +258,7 @@ class Reader:
             answerable=True,
         )
         event.id = request.id
-        line = m.error_line(request.id_token, m.INVALID_REQUEST, "The id belongs to a request that is not answered yet")
-        self._answer_noise(line, request.batch)
+        self._answer_noise(m.error_line(token, m.INVALID_REQUEST, text), request.batch)
         self._take_in(event, events)
 
     def _response(self, batch: Batch, words: list[int], events: list[Event], ending: int) -> None:

@@ -8,11 +8,12 @@ import sys
 from pathlib import Path
 from typing import Any
 
+import msgspec
 import pytest
-from ends import on_both_loops, turns, until, within
+from ends import on_both_loops, request, result, turns, until, with_peer, within
 
 import acpcore
-from acpcore import Connection, ConnectionClosed, Handlers, Request, UsageError, connect, serve, spawn, stdio
+from acpcore import Connection, ConnectionClosed, Handlers, Request, UsageError, connect, schema, serve, spawn, stdio
 from acpcore.opening import Server
 
 ROOT = Path(__file__).resolve().parent.parent
@@ -201,3 +202,43 @@ async def fails() -> None:
 def test_stdio_is_an_agent_and_spawn_a_client() -> None:
     assert stdio(Handlers()).engine.role == "agent"
     assert spawn(["true"]).engine.role == connect("x").engine.role == "client"
+
+
+# --- profiles
+
+
+@on_both_loops
+async def test_a_profile_says_what_is_accepted() -> None:
+    """DRIFT: later drafts refuse batches and null ids, and answer a prompt with the message it became."""
+    handlers = Handlers()
+
+    @handlers.on("_t/echo")
+    def echo(asked: Request) -> object:
+        return asked.params
+
+    later = msgspec.structs.replace(schema.TOLERANT, null_ids=False)
+    async with with_peer(handlers, role="agent", profile=later) as (conn, peer):
+        peer.send([request(1, "_t/echo")], request(None, "_t/echo"), request(2, "_t/echo"))
+        answers = [await peer.line() for _ in range(3)]
+        assert [(line["id"], line.get("error", {}).get("code")) for line in answers] == [
+            (None, -32600),
+            (None, -32600),
+            (2, None),
+        ]
+    async with with_peer(profile=later) as (conn, peer):
+        prompt = schema.PromptRequest(session_id="s1", prompt=[schema.TextContent(text="hi")])
+        call = asyncio.create_task(conn.request(prompt))
+        sent = await peer.line()
+        peer.send(result(sent["id"], {"messageId": "m1"}))
+        answer = await within(call)
+        assert isinstance(answer, schema.later.PromptResponse) and answer.message_id == "m1"
+
+
+@on_both_loops
+async def test_the_default_profile_takes_batches_and_null_ids() -> None:
+    handlers = Handlers()
+    handlers.on("_t/echo")(lambda asked: asked.params)
+    async with with_peer(handlers, role="agent") as (_, peer):
+        peer.send([request(1, "_t/echo")], request(None, "_t/echo"))
+        assert [line["id"] for line in await peer.line()] == [1]
+        assert "result" in await peer.line()
