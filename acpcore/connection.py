@@ -117,6 +117,7 @@ class Connection:
         self._on_error = on_error
         self._on_close = on_close
         self._loop: asyncio.AbstractEventLoop | None = None
+        self._opened = False
         self._pid = os.getpid()
         self._threadsafe: ThreadSafe | None = None
         self._posted: deque[Callable[[], None]] = deque()
@@ -151,11 +152,13 @@ class Connection:
         try:
             self.transport = await self._opener() if callable(self._opener) else self._opener
             self.sender.bind(self.transport)
+            self._opened = True
             self.transport.start(Link(self), loop)
             if self._budget is not None:
                 self._budget.join(self.regulate)
         except BaseException as error:
             self._reason = ConnectionClosed(f"could not be opened: {error}")
+            self._opened = True
             self._closed.set_result(self._reason)
             raise
         return self
@@ -635,7 +638,7 @@ class Connection:
             running = asyncio.get_running_loop()
         except RuntimeError:
             running = None
-        if self._loop is None:
+        if self._loop is None or not self._opened:
             raise UsageError("the connection is not open: use 'async with' or await open()")
         if running is not self._loop:
             raise UsageError("a connection belongs to the loop it was opened on; use conn.threadsafe elsewhere")

@@ -63,6 +63,7 @@ _encoder = msgspec.json.Encoder(enc_hook=_as_it_came)
 _any_decoder = msgspec.json.Decoder()
 _UNDECODED: Final = object()
 _MARKER_TEXT: Final = 200  # characters of an error that a marker keeps
+_TOO_LARGE_COUNTS: Final = 1024  # bytes that a line counts of which nothing is kept
 
 
 class ErrorObject(msgspec.Struct, frozen=True):
@@ -402,7 +403,7 @@ class FrameTooLarge(Event):
     __slots__ = ("call", "id", "limit", "method")
 
     def __init__(self, offset: int, limit: int, id: RequestId, method: str | None, call: Call | None) -> None:
-        super().__init__(offset, 0)
+        super().__init__(offset, min(limit, _TOO_LARGE_COUNTS))
         self.limit = limit
         self.id = id
         self.method = method

@@ -396,7 +396,7 @@ class Reader:
         self._skipping = None if token else (event, flags)
         if token and flags & lib.ACP_F_CALL:
             self._refuse_large(token)
-        events.append(event)
+        self._take_in(event, events)
 
     def _skipped(self, words: list[int], events: list[Event]) -> None:
         """The end of a line that was too large: its last bytes may show the id that its beginning did not."""

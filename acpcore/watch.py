@@ -136,7 +136,8 @@ class Watch:
             self._outbox_since = now
             self._outbox_sent = engine.outbox.sent
         elif now - self._outbox_since >= engine.limits.stall_timeout:
-            self._conn.abort(f"the peer has not read for {engine.limits.stall_timeout:g} s and the outbox is full")
+            why = "the peer has not read" if engine.outbox else "the answers of a batch were not complete"
+            self._conn.abort(f"{why} for {engine.limits.stall_timeout:g} s and the outbox is full")
         return True
 
     # --- an answer waits behind a handler that waits for it in a way no rule can see

@@ -340,92 +340,39 @@ def plain_request(rng: Random) -> bytes:
     return json.dumps(value, separators=(",", ":")).encode()
 
 
+# fmt: off
+NOT_JSON = ["NaN", "-Infinity", "Infinity", "01", "1.", ".5", "+1", "1e", "1e+", "0x1", "tru", "'a'", r'"\x"',
+            r'"\u12g4"',
+            r'"\u12', "[1,]", "[,1]", "{,}", '{"a"}', '{"a":}', '{"a":1,}', "{a:1}", '[{"a":}]', '[{"a":]', "{1:2}",
+            "[1}",
+            "/**/1", "--1", r"\u0041", "", "[1 2]", '"a\x01b"', '"\x1f"', "\x0b1", "1\x0c", "\u00a01"]
+NOT_UTF8 = [b"\xff", b"\xc0\xaf", b"\xed\xa0\x80", b"\xed\xbf\xbf", b"\xe7\x95", b"\xf4\x90\x80\x80",
+            b"\xf0\x80\x80\x80",
+            b"\xe0\x80\x80", b"\xf5\x80\x80\x80", b"\x80", b"\xc3", b"\xc3(", b"\xf0\x9f\x99", b"\xe2(\xa1",
+            b"\xc1\x81",
+            b"\xf8\x88\x80\x80\x80", b"\xed\xa0\xbd\xed\xb8\x80"]
+LONE = [r"\ud83d", r"\ude00", r"\ud83d\ud83d\ude00", r"\ud83d \ude00", r"\uDBFF\u0041", r"\ud83d\n", r"\udfff\ud800",
+        r"\ud800\\udc00"]
+ENDS = ['"id":1234567890,"result":{}}', '"id":"abé","method":"m"}', '"id":null}', '"result":true,"id":7}', '"id":-5 }',
+        '"id":12}', '"id" : "q" } \r', 'x"id":7}', '["id":7}', '"a":1"id":7}', '"id":07}', '"id":1-5}', r'"id":"a\"b"}',
+        '"id":"a\x01b"}', '"id":12\udcff}', r'"a":"\ud83d\ude00","id":1}', '"a":{"id":3}}', '"a":[{"id":3}',
+        '"params":{"a":1},"id":9}', '"id":true,"id":4}', '"id":4,"id":tru}', "}"]
+# fmt: on
+
+
 def bad_json(rng: Random) -> bytes:
     """Text that is no JSON for one reason, inside an otherwise good message."""
-    spots = [
-        "NaN",
-        "-Infinity",
-        "Infinity",
-        "01",
-        "1.",
-        ".5",
-        "+1",
-        "1e",
-        "1e+",
-        "0x1",
-        "tru",
-        "'a'",
-        '"\\x"',
-        '"\\u12g4"',
-        '"\\u12',
-        '"a\x01b"',
-        '"\x1f"',
-    ]
-    spots += [
-        "[1,]",
-        "[,1]",
-        "{,}",
-        '{"a"}',
-        '{"a":}',
-        '{"a":1,}',
-        "{a:1}",
-        '[{"a":}]',
-        '[{"a":]',
-        "{1:2}",
-        "[1 2]",
-        "[1}",
-        "/**/1",
-        "",
-        "\x0b1",
-        "1\x0c",
-        "--1",
-        "\\u0041",
-        "\u00a01",
-    ]
-    return b'{"jsonrpc":"2.0","id":1,"method":"_x","params":' + rng.choice(spots).encode() + b"}"
+    return b'{"jsonrpc":"2.0","id":1,"method":"_x","params":' + rng.choice(NOT_JSON).encode() + b"}"
 
 
 def bad_utf8(rng: Random) -> bytes:
-    spots = [
-        b"\xff",
-        b"\xc0\xaf",
-        b"\xed\xa0\x80",
-        b"\xed\xbf\xbf",
-        b"\xe7\x95",
-        b"\xf4\x90\x80\x80",
-        b"\xf0\x80\x80\x80",
-        b"\xe0\x80\x80",
-        b"\xf5\x80\x80\x80",
-    ]
-    spots += [
-        b"\x80",
-        b"\xc3",
-        b"\xc3(",
-        b"\xf0\x9f\x99",
-        b"\xe2\x28\xa1",
-        b"\xc1\x81",
-        b"\xf8\x88\x80\x80\x80",
-        b"\xed\xa0\xbd\xed\xb8\x80",
-    ]
-    filling = b"a" * rng.randrange(70)
-    return (
-        b'{"jsonrpc":"2.0","method":"_x","params":["' + filling + rng.choice(spots) + b"a" * rng.randrange(40) + b'"]}'
-    )
+    spot = b"a" * rng.randrange(70) + rng.choice(NOT_UTF8) + b"a" * rng.randrange(40)
+    return b'{"jsonrpc":"2.0","method":"_x","params":["' + spot + b'"]}'
 
 
 def lone_surrogate(rng: Random) -> bytes:
-    spots = [
-        "\\ud83d",
-        "\\ude00",
-        "\\ud83d\\ud83d\\ude00",
-        "\\ud83d \\ude00",
-        "\\uDBFF\\u0041",
-        "\\ud83d\\n",
-        "\\udfff\\ud800",
-        "\\ud800\\\\udc00",
-    ]
     place = rng.choice(['["%s"]', '{"%s":1}', '{"a":["x","%sxyz"]}', '{"a":1,"a":"%s"}'])
-    return b'{"jsonrpc":"2.0","method":"_x","params":' + (place % rng.choice(spots)).encode() + b"}"
+    return b'{"jsonrpc":"2.0","method":"_x","params":' + (place % rng.choice(LONE)).encode() + b"}"
 
 
 def deep(rng: Random) -> bytes:
@@ -531,6 +478,14 @@ def long_line(rng: Random) -> bytes:
     )
 
 
+def edge_line(rng: Random) -> bytes:
+    """A line of which a small max_frame ends somewhere in the last members."""
+    head = '{"jsonrpc":"2.0",' + rng.choice(["", '"method":"m",', '"params":[],', '"error":1,']) + '"x":"'
+    end = rng.choice(ENDS)
+    pad = rng.choice([200, 300, 400]) - len(head) - rng.randrange(len(end) + 3)
+    return f'{head}{"x" * pad}",{end}'.encode("utf-8", "surrogateescape")
+
+
 def mutated(rng: Random) -> bytes:
     return mutate(
         rng, bytearray(rng.choice([request, result, error, update, terminal_chunk, batch, notification])(rng))
@@ -559,7 +514,7 @@ def mutate(rng: Random, data: bytearray) -> bytes:
 KINDS: list[Callable[[Random], bytes]] = [
     *(result, request, notification, extension, error, update, text_chunk, terminal_chunk, plain_chunks, plain_run),
     *(odd_id, batch, scalar, blank, banner, two_messages, bom, pretty, bad_json, bad_utf8, lone_surrogate, deep),
-    *(bad_envelope, bad_id, bad_params, bad_response, empty_batch, long_line, mutated),
+    *(bad_envelope, bad_id, bad_params, bad_response, empty_batch, long_line, edge_line, mutated),
 ]
 GOOD = KINDS[:9]
 

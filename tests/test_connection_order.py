@@ -292,7 +292,8 @@ async def test_a_request_starts_behind_a_handler_that_waits_for_the_peer(at: str
         return {"served": 1}
 
     limits = Limits(outbox_low=10, outbox_high=100, stall_timeout=60)
-    async with with_peer(handlers, role="agent", limits=limits, capacity=10) as (conn, peer):
+    capacity = 10 if at == "door" else 1000  # so that all comes in one read, before the handler waits
+    async with with_peer(handlers, role="agent", limits=limits, capacity=capacity) as (conn, peer):
         other = asyncio.create_task(conn.request("_t/other", {"sessionId": "a"}))
         assert (await peer.line())["method"] == "_t/other"
         if at == "door":

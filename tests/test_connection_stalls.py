@@ -10,6 +10,7 @@ import pytest
 from ends import (
     KIB,
     Peer,
+    encode,
     on_both_loops,
     request,
     result,
@@ -259,6 +260,16 @@ async def test_a_peer_that_asks_and_never_reads_is_closed_and_told_why(how: str)
         assert conn.stats().bytes_in < 100 * KIB, "at the cap reading waits for writing: answers do not pile up"
         if hosting is not None:
             await within(hosting)
+
+
+@on_both_loops
+async def test_answers_of_a_batch_that_do_not_fit_end_the_connection_by_name() -> None:
+    handlers = Handlers()
+    handlers.on("echo")(lambda asked: {"pad": "x" * 1500})
+    limits = Limits(outbox_low=100, outbox_high=500, outbox_hard=2000, stall_timeout=0.2)
+    async with with_peer(handlers, role="agent", limits=limits) as (conn, peer):
+        peer.send(encode([request(1, "echo"), request(2, "echo")]))
+        assert "the answers of a batch" in (await within(conn.closed)).reason
 
 
 @on_both_loops

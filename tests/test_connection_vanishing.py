@@ -154,6 +154,45 @@ async def test_a_connection_that_cannot_be_opened() -> None:
 
 
 @on_both_loops
+async def test_nothing_can_be_done_while_a_connection_is_being_opened() -> None:
+    go_on = asyncio.Event()
+    here, there = memory_pair()
+
+    async def opener() -> Any:
+        await go_on.wait()
+        return here
+
+    conn = Connection(opener)
+    opening = asyncio.create_task(conn.open())
+    await turns(2)
+    for use in (lambda: conn.request("q"), lambda: conn.notify("n"), lambda: conn.receive(), lambda: conn.close()):
+        with pytest.raises(UsageError, match="not open"):
+            await use()
+    for use_now in (lambda: conn.try_notify("n"), lambda: conn.abort(), lambda: conn.closed, lambda: conn.session("s")):
+        with pytest.raises(UsageError, match="not open"):
+            use_now()
+    go_on.set()
+    assert await within(opening) is conn
+    await conn.notify("n")
+    there.close()
+    await within(conn.close())
+
+
+@on_both_loops
+async def test_an_opening_that_is_cancelled() -> None:
+    async def opener() -> Any:
+        await asyncio.Event().wait()
+
+    conn = Connection(opener, Handlers())
+    opening = asyncio.create_task(conn.open())
+    await turns(2)
+    opening.cancel()
+    with pytest.raises(asyncio.CancelledError):
+        await opening
+    assert (await within(conn.close())).reason.startswith("could not be opened")
+
+
+@on_both_loops
 async def test_a_transport_that_refuses_to_start() -> None:
     here, there = memory_pair()
     here.close()
