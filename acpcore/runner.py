@@ -86,7 +86,7 @@ class Runner:
         self.scheduler = Scheduler()
         self.requests: dict[Request, asyncio.Task[None]] = {}
         self.dropped = 0  # notifications nobody had a handler for
-        self._entries: dict[Request, Entry] = {}
+        self._entries: dict[Request, tuple[Entry, float]] = {}  # requests that have not started, since when
         self._answers: set[Entry] = set()
         self._runs: dict[Entry, Run] = {}
         self._workers = 0
@@ -107,7 +107,7 @@ class Runner:
         if type(event) is Notification:
             self._take_notification(event)
         elif type(event) is Request:
-            self._entries[event] = self.scheduler.add(Kind.REQUEST, event.session_id, event)
+            self._entries[event] = (self.scheduler.add(Kind.REQUEST, event.session_id, event), self._loop.time())
             self.pump()
         elif type(event) is TerminalBytes:
             self._take_terminal(event)
@@ -397,8 +397,8 @@ class Runner:
 
         https://agentclientprotocol.com/protocol/v2/draft/cancellation
         """
-        entry = self._entries.pop(request, None)
-        if entry is not None and self.scheduler.remove(entry):
+        waiting = self._entries.pop(request, None)
+        if waiting is not None and self.scheduler.remove(waiting[0]):
             self._conn.done(request)
             self._conn.answer_later(request, m.REQUEST_CANCELLED, "Request cancelled")
             self.pump()
@@ -470,6 +470,22 @@ class Runner:
             if running is not None and now - answer.since >= seconds:
                 found.append((answer, running[1].name))
         return found
+
+    def stuck_requests(self, now: float, seconds: float) -> list[tuple[Request, str]]:
+        """Requests that have waited longer than this behind a handler that itself waits for the peer, with its name:
+        other updates stand between them, and the peer may wait for this very answer.
+        """
+        found = []
+        for request, (entry, since) in self._entries.items():
+            running = entry.lane.running
+            if running is not None and running.waits and now - since >= seconds:
+                found.append((request, running.item[1].name))
+        return found
+
+    @property
+    def requests_behind_waits(self) -> bool:
+        """Whether a request waits behind a handler that waits for the peer."""
+        return any(entry.lane.running is not None and entry.lane.running.waits for entry, _ in self._entries.values())
 
     def busy_handlers(self) -> list[str]:
         """Names of the notification handlers that have not returned."""

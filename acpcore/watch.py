@@ -144,19 +144,30 @@ class Watch:
 
     def _look_at_answers(self, now: float) -> bool:
         runner = self._conn.runner
-        if runner is None or not runner.waiting_answers:
+        if runner is None or not (runner.waiting_answers or runner.requests_behind_waits):
             self._told.clear()
             return False
         for answer, name in runner.stuck_answers(now, STUCK):
-            if id(answer) not in self._told:
-                self._told.add(id(answer))
-                self._report_stuck(answer.name, name)
+            if self._tell(answer):
+                self._report(
+                    f"the answer to {answer.name} has waited {STUCK:g} s for handler {name} to return; if that waits "
+                    "for the answer in another task, call with ordered=False",
+                    name,
+                )
+        for request, name in runner.stuck_requests(now, STUCK):
+            if self._tell(request):
+                self._report(
+                    f"the request {request.method} has waited {STUCK:g} s behind updates and handler {name}, which "
+                    "waits for the peer; if the peer waits for this answer, neither goes on",
+                    name,
+                )
         return True
 
-    def _report_stuck(self, method: str, handler: str) -> None:
-        """An answer waits behind a handler that seems to wait for it."""
-        text = (
-            f"the answer to {method} has waited {STUCK:g} s for handler {handler} to return; if that waits for "
-            "the answer in another task, call with ordered=False"
-        )
+    def _tell(self, waiting: object) -> bool:
+        """Whether nobody was told of this one yet."""
+        new = id(waiting) not in self._told
+        self._told.add(id(waiting))
+        return new
+
+    def _report(self, text: str, handler: str) -> None:
         self._conn.report(Overrun(text), f"handler {handler}", None)

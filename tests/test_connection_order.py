@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import contextlib
 from typing import Any
 
 import pytest
@@ -17,7 +16,6 @@ from ends import (
     request,
     result,
     run_often,
-    terminal,
     text_of,
     turns,
     until,
@@ -28,62 +26,9 @@ from ends import (
 from hypothesis import given
 from hypothesis import strategies as st
 from loops import LOOPS
+from traces import Trace, n, r
 
-from acpcore import Connection, Handlers, Limits, Overrun, Request, TerminalBytes, watch
-
-
-class Trace:
-    """Handlers that write down when they begin and end, and go on when the test lets them."""
-
-    def __init__(self) -> None:
-        self.log: list[str] = []
-        self.gates: dict[str, asyncio.Event] = {}
-        self.changed = asyncio.Event()
-
-    def note(self, text: str) -> None:
-        self.log.append(text)
-        self.changed.set()
-
-    async def has(self, text: str) -> None:
-        while text not in self.log:
-            self.changed.clear()
-            await within(self.changed.wait())
-
-    def gate(self, name: str) -> asyncio.Event:
-        return self.gates.setdefault(name, asyncio.Event())
-
-    def handlers(self, *, sync: bool = False) -> Handlers:
-        """``n`` notifications and ``r`` requests, each with a ``name``; coroutines wait at the gate of that name."""
-        handlers = Handlers()
-
-        async def slow(message: Any) -> None:
-            name = message.params["name"]
-            self.note(f"+{name}")
-            await self.gate(name).wait()
-            self.note(f"-{name}")
-
-        def quick(message: Any) -> None:
-            self.note(message.params["name"])
-
-        handlers.on("n")(quick if sync else slow)
-        handlers.on("r")(quick if sync else slow)
-        return handlers
-
-    async def call(self, conn: Connection, name: str, session: str | None = "a", **options: Any) -> Any:
-        """A call that notes its answer when it goes on."""
-        params = {} if session is None else {"sessionId": session}
-        value = await conn.request("_t/call", params, **options)
-        self.note(f"={name}")
-        return value
-
-
-def n(name: str, session: str | None = "a") -> dict[str, Any]:
-    return notification("n", name=name, **({} if session is None else {"sessionId": session}))
-
-
-def r(ident: Any, name: str, session: str | None = "a") -> dict[str, Any]:
-    return request(ident, "r", name=name, **({} if session is None else {"sessionId": session}))
-
+from acpcore import Handlers, Limits, Overrun, Request, watch
 
 # --- notifications
 
@@ -558,125 +503,29 @@ async def test_a_handler_that_waits_in_a_way_no_rule_can_see_is_named(monkeypatc
         await asyncio.wait([task])
 
 
-# --- batches
-
-
 @on_both_loops
-async def test_a_batch_runs_as_lines_of_their_own_and_is_answered_by_one_array() -> None:
-    trace = Trace()
-    async with with_peer(trace.handlers(), role="agent") as (_, peer):
-        batch = [n("1"), r("x", "x"), 5, r("y", "y"), n("2"), request("z", "missing")]
-        peer.send(encode(batch), r(9, "after"))
-        await trace.has("+1")
-        await turns()
-        assert trace.log == ["+1"]
-        for name in ("1", "2", "y", "after"):
-            trace.gate(name).set()
-        assert (await peer.line())["id"] == 9
-        assert peer.rest() == []
-        trace.gate("x").set()
-        answers = await peer.line()
-        assert sorted(str(one["id"]) for one in answers) == ["None", "x", "y", "z"]
-        codes = {one["id"]: one.get("error", {}).get("code") for one in answers}
-        assert codes == {None: -32600, "x": None, "y": None, "z": -32601}
-
-
-@on_both_loops
-async def test_answers_in_a_batch_end_their_calls() -> None:
-    async with with_peer(Handlers()) as (conn, peer):
-        calls = [asyncio.create_task(conn.request("_t/call")) for _ in range(3)]
-        await peer.lines(3)
-        peer.send(encode([result(2, 2), result(0, 0), error(1, 5)]))
-        done = await within(asyncio.gather(*calls, return_exceptions=True))
-        assert (done[0], done[2]) == (0, 2) and getattr(done[1], "code", None) == 5
-
-
-@on_both_loops
-async def test_a_batch_whose_answers_fill_the_outbox_while_one_of_its_handlers_sends() -> None:
-    """Answers that wait for the rest of their batch must not keep that rest from coming."""
-    handlers = Handlers()
-    handlers.on("big")(lambda asked: {"pad": "x" * 100_000})
-
-    @handlers.on("sends")
-    async def sends(asked: Request) -> None:
-        for count in range(20):
-            await asked.conn.notify("session/update", {"sessionId": "s1", "n": count, "pad": "x" * 9000})
-
-    async with with_peer(handlers, role="agent") as (_, peer):
-        peer.send(encode([request(1, "big"), request(2, "sends")]))
-        lines = await peer.lines(21)
-        assert [line["params"]["n"] for line in lines[:20]] == list(range(20))
-        assert sorted(one["id"] for one in lines[20]) == [1, 2]
-
-
-# --- the loop
-
-
-@on_both_loops
-async def test_a_flood_of_notifications_lets_the_loop_turn() -> None:
-    """LOG 56: other work goes on while thousands of synchronous handlers run."""
-    seen, ticks = 0, 0
+async def test_a_request_that_stands_behind_a_wait_and_updates_is_named(monkeypatch: pytest.MonkeyPatch) -> None:
+    """The peer may wait for this very answer: order keeps both where they are, but not in silence."""
+    monkeypatch.setattr(watch, "STUCK", 0.1)
+    reports: list[BaseException] = []
+    told = asyncio.Event()
     handlers = Handlers()
 
     @handlers.on("n")
-    def handle(message: Any) -> None:
-        nonlocal seen
-        seen += 1
-        sum(range(3000))
+    async def asks(message: Any) -> None:
+        await message.conn.request("_t/call", {"sessionId": "a"})
 
-    async with with_peer(handlers, capacity=1 << 20, limits=Limits.bulk()) as (_, peer):
+    @handlers.on("r")
+    def answers(asked: Request) -> None:
+        raise AssertionError("it stands behind an update that has not started")
 
-        async def tick() -> None:
-            nonlocal ticks
-            while True:
-                await asyncio.sleep(0)
-                ticks += 0 < seen < 5000
+    def on_error(error: BaseException, context: str) -> None:
+        reports.append(error)
+        told.set()
 
-        task = asyncio.create_task(tick())
-        peer.send(*(n("x") for _ in range(5000)))
-        await until(lambda: seen == 5000)
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
-        assert ticks > 0
-
-
-@on_both_loops
-async def test_a_flood_of_coroutine_handlers_lets_the_loop_turn() -> None:
-    seen, ticks = 0, 0
-    handlers = Handlers()
-
-    @handlers.on("n")
-    async def handle(message: Any) -> None:
-        nonlocal seen
-        seen += 1
-        sum(range(3000))
-
-    async with with_peer(handlers, capacity=1 << 20, limits=Limits.bulk()) as (_, peer):
-
-        async def tick() -> None:
-            nonlocal ticks
-            while True:
-                await asyncio.sleep(0)
-                ticks += 0 < seen < 5000
-
-        task = asyncio.create_task(tick())
-        peer.send(*(n("x") for _ in range(5000)))
-        await until(lambda: seen == 5000)
-        task.cancel()
-        with contextlib.suppress(asyncio.CancelledError):
-            await task
-        assert ticks > 0
-
-
-@on_both_loops
-async def test_groups_reach_their_handlers_in_wire_order() -> None:
-    """Terminal bytes and updates are joined on the way, and taken apart for a handler that wants messages."""
-    log: list[Any] = []
-    handlers = Handlers()
-    handlers.on("session/update")(lambda event: log.append(text_of(event)))
-    handlers.on(TerminalBytes)(lambda event: log.append(event.data))
-    async with with_peer(handlers) as (_, peer):
-        peer.send(update("1"), update("2"), terminal("YQ=="), terminal("Yg=="), update("3"))
-        await turns()
-        assert log == ["1", "2", b"ab", "3"]
+    async with with_peer(handlers, role="agent", on_error=on_error) as (_, peer):
+        peer.send(n("1"), n("2"), r(1, "1"))
+        await within(told.wait())
+        [error] = reports
+        assert isinstance(error, Overrun)
+        assert "request r " in str(error) and "asks" in str(error)
