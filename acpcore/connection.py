@@ -368,6 +368,20 @@ class Connection:
         self._send_posted()
         self._answer(request, m.error_line(request.id_token, code, message, m.NO_DATA if data is None else data))
 
+    async def cancel_session(self, session_id: str) -> None:
+        """A client's ``session/cancel``, with what it obliges to: the session's open permission requests are answered
+        ``cancelled`` and their handlers end. What may still come from the session is delivered as before.
+        https://agentclientprotocol.com/protocol/v2/draft/prompt-lifecycle
+        """
+        self.check()
+        await self.notify("session/cancel", {"sessionId": session_id})
+        for request in self.engine.open_requests:
+            if (request.method, request.session_id) == ("session/request_permission", session_id):
+                if not request.answered:
+                    self.reply_later(request, {"outcome": {"outcome": "cancelled"}})
+                if self._runner is not None:
+                    self._runner.cancel(request)
+
     # --- pulling
 
     def __aiter__(self) -> AsyncIterator[Event]:

@@ -400,7 +400,8 @@ class Runner:
         waiting = self._entries.pop(request, None)
         if waiting is not None and self.scheduler.remove(waiting[0]):
             self._conn.done(request)
-            self._conn.answer_later(request, m.REQUEST_CANCELLED, "Request cancelled")
+            if not request.answered:
+                self._conn.answer_later(request, m.REQUEST_CANCELLED, "Request cancelled")
             self.pump()
             return
         task = self.requests.get(request)

@@ -321,3 +321,38 @@ async def test_a_cancelled_answer_at_the_hard_cap_is_still_one_answer() -> None:
         assert [line["id"] for line in await peer.lines(2)] == [1, 2]
         await turns()
         assert peer.rest() == [] and conn.stats().open_requests == 0
+
+
+# --- a session is cancelled
+
+
+@pytest.mark.parametrize("how", ["coroutine", "pulling"])
+@on_both_loops
+async def test_cancelling_a_session_answers_its_open_permission_requests(how: str) -> None:
+    """RULES 3.13: the client must answer them ``cancelled``; those of other sessions stay open."""
+    handlers = Handlers()
+    asked: list[str | None] = []
+    ended: list[str | None] = []
+
+    @handlers.on("session/request_permission")
+    async def permit(question: Request) -> Any:
+        asked.append(question.session_id)
+        try:
+            await asyncio.Event().wait()
+        finally:
+            ended.append(question.session_id)
+
+    async with with_peer(handlers if how == "coroutine" else None) as (conn, peer):
+        peer.send(*(request(k, "session/request_permission", sessionId=name) for k, name in enumerate("aab")))
+        if how == "coroutine":
+            await until(lambda: len(asked) == 3)
+        await turns()
+        await conn.cancel_session("a")
+        lines = [await peer.line() for _ in range(3)]
+        assert lines[0]["method"] == "session/cancel" and lines[0]["params"] == {"sessionId": "a"}
+        assert [(line["id"], line["result"]) for line in lines[1:]] == [
+            (k, {"outcome": {"outcome": "cancelled"}}) for k in (0, 1)
+        ]
+        await turns()
+        assert ended == (["a", "a"] if how == "coroutine" else [])
+        assert conn.stats().open_requests == 1
