@@ -342,15 +342,12 @@ def plain_request(rng: Random) -> bytes:
 
 # fmt: off
 NOT_JSON = ["NaN", "-Infinity", "Infinity", "01", "1.", ".5", "+1", "1e", "1e+", "0x1", "tru", "'a'", r'"\x"',
-            r'"\u12g4"',
-            r'"\u12', "[1,]", "[,1]", "{,}", '{"a"}', '{"a":}', '{"a":1,}', "{a:1}", '[{"a":}]', '[{"a":]', "{1:2}",
-            "[1}",
-            "/**/1", "--1", r"\u0041", "", "[1 2]", '"a\x01b"', '"\x1f"', "\x0b1", "1\x0c", "\u00a01"]
-NOT_UTF8 = [b"\xff", b"\xc0\xaf", b"\xed\xa0\x80", b"\xed\xbf\xbf", b"\xe7\x95", b"\xf4\x90\x80\x80",
-            b"\xf0\x80\x80\x80",
-            b"\xe0\x80\x80", b"\xf5\x80\x80\x80", b"\x80", b"\xc3", b"\xc3(", b"\xf0\x9f\x99", b"\xe2(\xa1",
-            b"\xc1\x81",
-            b"\xf8\x88\x80\x80\x80", b"\xed\xa0\xbd\xed\xb8\x80"]
+            r'"\u12g4"', r'"\u12', "[1,]", "[,1]", "{,}", '{"a"}', '{"a":}', '{"a":1,}', "{a:1}", '[{"a":}]',
+            '[{"a":]', "{1:2}", "[1}", "/**/1", "--1", r"\u0041", "", "[1 2]", '"a\x01b"', '"\x1f"', "\x0b1",
+            "1\x0c", "\u00a01"]
+NOT_UTF8 = [b"\xff", b"\xc0\xaf", b"\xed\xa0\x80", b"\xed\xbf\xbf", b"\xe7\x95", b"\xf4\x90\x80\x80", b"\x80",
+            b"\xf0\x80\x80\x80", b"\xe0\x80\x80", b"\xf5\x80\x80\x80", b"\xc3", b"\xc3(", b"\xf0\x9f\x99",
+            b"\xe2(\xa1", b"\xc1\x81", b"\xf8\x88\x80\x80\x80", b"\xed\xa0\xbd\xed\xb8\x80"]
 LONE = [r"\ud83d", r"\ude00", r"\ud83d\ud83d\ude00", r"\ud83d \ude00", r"\uDBFF\u0041", r"\ud83d\n", r"\udfff\ud800",
         r"\ud800\\udc00"]
 ENDS = ['"id":1234567890,"result":{}}', '"id":"abé","method":"m"}', '"id":null}', '"result":true,"id":7}', '"id":-5 }',

@@ -624,22 +624,6 @@ def test_a_batch_has_a_limit() -> None:
     assert player.sent[-1]["id"] == "canary"
 
 
-def test_a_batch_whose_answers_pass_the_hard_cap_is_answered() -> None:
-    """Answers of a batch wait for each other: nothing but the next one can make room for it."""
-    player = Player("agent", answer=False, limits=Limits(outbox_high=600, outbox_low=200, outbox_hard=1500))
-    asks = [{"jsonrpc": "2.0", "id": n, "method": "_t/echo"} for n in range(4)]
-    player.feed(message(asks), message({**asks[0], "id": 9}))
-    for request in player.engine.open_requests:
-        for _ in range(2):
-            if request.answered or request.reply(PAD):
-                break
-            player.drain()
-        assert request.answered, "nothing could ever make room for this answer"
-    player.drain()
-    assert sorted([reply["id"] for reply in player.sent[0]]) == [0, 1, 2, 3]
-    assert player.sent[1]["id"] == 9
-
-
 def test_noise_is_not_answered_without_end() -> None:
     """Answers to noise are counted and dropped while the outbox is above its high mark."""
     player = Player("agent").feed(b"x\n" * 5000)

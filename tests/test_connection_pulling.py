@@ -322,6 +322,7 @@ async def test_a_run_of_updates_that_mixes_sessions_is_taken_apart(pulled: bool)
             assert await names(streams[name], 100) == [str(n) for n in range(at, 300, 3)]
         if pulled:
             rest = await names(conn, 100)
+        await until(lambda: len(rest) == 100)
         assert rest == [str(n) for n in range(2, 300, 3)]
         for source in (*streams.values(), *([conn] if pulled else [])):
             assert await source.receive(max_wait=0) == []
