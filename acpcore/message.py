@@ -56,7 +56,7 @@ def _as_it_came(value: Any) -> Any:
     raw = getattr(value, "raw", None)
     if isinstance(raw, bytes) and hasattr(value, "tag"):
         return msgspec.Raw(_checked(raw))
-    raise NotImplementedError(f"{type(value).__name__} is not JSON")
+    raise TypeError(f"{type(value).__name__} is not JSON")
 
 
 _encoder = msgspec.json.Encoder(enc_hook=_as_it_came)
@@ -561,7 +561,7 @@ def encode_json(value: Any) -> bytes:
     """
     try:
         encoded = _encoder.encode(value)
-    except (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError, NotImplementedError) as error:
+    except (msgspec.MsgspecError, TypeError, ValueError, OverflowError, RecursionError) as error:
         raise UsageError(f"cannot be written as JSON: {error}") from None
     # Only what a host's raw JSON brings in can be wrong, and only that can hold a line break.
     if b"\n" in encoded or not _is_trusted(type(value)):

@@ -17,13 +17,24 @@ from typing import Any
 import pytest
 from loops import LOOPS, new_loop, run
 
-from acpcore import Connection, Handlers, Notification
+from acpcore import Connection, Handlers, Limits, Notification
 from acpcore.transports.memory import MemoryTransport, memory_pair
 from acpcore.transports.socket import SocketTransport
 
 Main = Callable[..., Coroutine[Any, Any, None]]
 KIB = 1024
 LONG = 20.0  # seconds that no test needs; what takes longer hangs
+#: Marks that a few messages reach.
+SMALL = Limits(
+    inbox_low=2 * KIB,
+    inbox_high=8 * KIB,
+    inbox_hard=256 * KIB,
+    outbox_low=2 * KIB,
+    outbox_high=8 * KIB,
+    outbox_hard=64 * KIB,
+    read_size=4 * KIB,
+    stall_timeout=60,
+)
 
 gc.collect()
 gc.freeze()  # each test looks through all garbage: not through all that was imported, too

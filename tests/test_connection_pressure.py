@@ -9,6 +9,7 @@ from typing import Any
 import pytest
 from ends import (
     KIB,
+    SMALL,
     encode,
     notification,
     on_both_loops,
@@ -37,16 +38,6 @@ from acpcore import (
     expand,
 )
 
-SMALL = Limits(
-    inbox_low=2 * KIB,
-    inbox_high=8 * KIB,
-    inbox_hard=256 * KIB,
-    outbox_low=2 * KIB,
-    outbox_high=8 * KIB,
-    outbox_hard=64 * KIB,
-    read_size=4 * KIB,
-    stall_timeout=60,
-)
 READ = 4 * KIB
 LINE = 1 * KIB  # no line is longer here, but where a test says so
 

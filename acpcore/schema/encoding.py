@@ -17,7 +17,7 @@ def enc_hook(value: Any) -> Any:
         return msgspec.Raw(value.raw)
     if isinstance(value, (bytes, bytearray)):
         return bytes(value)
-    raise NotImplementedError(f"{type(value).__name__} is not JSON")
+    raise TypeError(f"{type(value).__name__} is not JSON")
 
 
 _encode = msgspec.json.Encoder(enc_hook=enc_hook).encode
