@@ -20,6 +20,7 @@ from ends import (
     terminal,
     turns,
     until,
+    update,
     with_peer,
     within,
 )
@@ -28,6 +29,7 @@ from hypothesis import strategies as st
 from loops import LOOPS
 
 from acpcore import (
+    Budget,
     Connection,
     Handlers,
     Limits,
@@ -407,3 +409,29 @@ async def test_a_large_answer_to_a_peer_that_does_not_read_keeps_the_loop_turnin
             data += await within(loop.sock_recv(there, 65536))
         assert len(data) > 1024 * KIB
         there.close()
+
+
+# --- a budget shared by connections
+
+
+@on_both_loops
+async def test_a_budget_bounds_what_many_connections_hold_together() -> None:
+    """Each could take its own high mark; together they stop at the budget's, and whoever holds nothing takes a line."""
+    budget = Budget(6 * KIB, 2 * KIB)
+    wide = Limits(inbox_low=2 * KIB, inbox_high=64 * KIB, read_size=4 * KIB)
+    async with contextlib.AsyncExitStack() as stack:
+        ends = [await stack.enter_async_context(with_peer(limits=wide, budget=budget)) for _ in range(4)]
+        for _, peer in ends[:3]:
+            peer.send(*(update("x" * 500) for _ in range(40)))
+        await turns(20)
+        assert budget.shut and budget.used < 6 * KIB + 3 * (READ + LINE)
+        late, peer = ends[3]
+        peer.send(update("late"))
+        [event] = await within(late.receive())
+        assert b"late" in bytes(event.lines if hasattr(event, "lines") else event.line)
+        for conn, _ in ends[:3]:
+            seen = 0
+            while seen < 40:
+                seen += len(list(expand(await within(conn.receive()))))
+            assert seen == 40
+    assert budget.used == 0 and not budget.shut
