@@ -207,7 +207,7 @@ class Group(Event):
     __slots__ = ()
 
     def expand(self) -> list[Notification]:
-        """One event a message, equal to what an ungrouped engine gives."""
+        """One event a message, equal to what an ungrouped engine gives. Each kind of group has its own way."""
         raise NotImplementedError
 
     def split(self) -> list[Notification]:

@@ -124,10 +124,6 @@ class Sender:
         bulk = door is self.bulk
         return self._send(lambda: self._admit_line(line, bulk, session_id), door, place)
 
-    def enter_bulk(self, admit: Callable[[], bool]) -> asyncio.Future[Any]:
-        """Let something stand at the bulk door."""
-        return self.bulk.enter(admit)
-
     def try_line(self, line: bytes, bulk: bool, session_id: str | None) -> bool:
         """Send a line if it need not wait."""
         return not len(self.door(bulk)) and self._admit_line(line, bulk, session_id)
